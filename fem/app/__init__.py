@@ -1,1 +1,1 @@
-"""A page in the browser: forms, runs in processes of their own, and what the files of a run show."""
+"""The page in the browser: forms, runs in separate processes, and displays of the files of a run."""

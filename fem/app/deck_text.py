@@ -25,7 +25,7 @@ MOST_TEXT = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Of a deck: an error (``is_error``: nothing can be run), or what looks wrong; line from 1, 0: of no line."""
+    """A message about a deck: an error (``is_error``: it cannot run), or a suspicious value; line from 1, 0: none."""
 
     text: str
     line: int = 0
@@ -38,7 +38,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """A deck as text: its model where it can be read, and what there is to say of it."""
+    """A deck as text, its model if it can be read, and the messages."""
 
     findings: tuple[Finding, ...]
     model: Model | None = None
@@ -113,7 +113,7 @@ class DeckNumber:
 
 
 def parameters_of(text: str) -> list[DeckNumber]:
-    """Those that are plain numbers; formulas follow from them."""
+    """Parameters with plain numbers; those with formulas depend on them."""
     found, is_inside = [], False
     for line, content in enumerate(text.splitlines()):
         if content.lstrip().startswith("**"):
@@ -141,7 +141,7 @@ def with_value(text: str, name: str, value: float) -> str:
 MOST_LINKS = 20
 MOST_INCREMENTS = 1_000_000
 ROUNDING = 0.5
-"""Degrees to which a dragged link is turned."""
+"""A dragged link is rotated in steps of this angle [degrees]."""
 
 
 PRESETS = {
@@ -155,7 +155,7 @@ students of mechanics. SDNL100 is the stiff bar of Code_Aster's test, with its m
 
 
 def directions(angles: Sequence[float], is_absolute: bool) -> list[float]:
-    """Of the links from the downward vertical, counter-clockwise [degrees]."""
+    """Angles of the links from the downward vertical, counter-clockwise [degrees]."""
     return list(angles if is_absolute else accumulate(angles))
 
 
@@ -178,7 +178,7 @@ def nearest_joint(places: Sequence[tuple[float, float]], x: float, z: float, rea
 def dragged(
     lengths: Sequence[float], angles: Sequence[float], is_absolute: bool, joint: int, x: float, z: float
 ) -> float:
-    """The angle of the link above a joint, as the form has it, when the joint is pulled towards a point."""
+    """The angle (as in the form) of the link above a joint when the joint is dragged towards a point."""
     a, b = joints_of(lengths, angles, is_absolute)[joint - 1]
     angle = math.degrees(math.atan2(x - a, b - z))
     before = 0.0 if is_absolute or joint == 1 else directions(angles, is_absolute)[joint - 2]

@@ -1,9 +1,9 @@
-"""Who is let in to the page: whoever has the token of the address, and afterwards its cookie; no pages of other places.
+"""Access to the page: only with the token in its address, later with the cookie; never for pages of other sites.
 
-Other users of this computer reach its ports, and so does every page in this browser. As at Jupyter the address has a
-random token. The first visit trades it for a cookie, which scripts cannot read and browsers do not send along from
-other sites; all else (pages, files, scenes, the socket by either transport) is refused without the cookie. Cookies do
-not know ports, so requests that a page of another port makes are told by where the browser says they come from.
+Other users of this computer can reach its ports, and so can every page in this browser. As in Jupyter the address has a
+random token. The first visit exchanges it for a cookie that scripts cannot read and browsers do not send from other
+sites; everything else (pages, files, scenes, the socket by either transport) is refused without the cookie. Cookies are
+not bound to ports, so requests from a page on another port are recognised by the origin that the browser states.
 Sources: RFC 6265bis, 5.2 (SameSite); RFC 6455, 10.2 (Origin); W3C, *Fetch Metadata Request Headers*.
 """
 
@@ -25,18 +25,19 @@ REFUSED = "fem: open this page with the whole address that `fem app` printed at 
 LARGE = f"fem: refused, because a deck of more than {MOST_TEXT / 1e6:g} MB is run on the command line.\n"
 FOREIGN = "fem: refused, because the request comes from another site.\n"
 OWN = {"", "same-origin", "none"}
-"""What a browser says of requests by this page, or by its user."""
+"""Origins that a browser states for requests of this page, or of its user."""
 FORBIDDEN, TOO_LARGE, POLICY_VIOLATION = 403, 413, 1008
 MOST_BODY = 2 * MOST_TEXT
-"""Bytes of a request: a deck, and what a form says beside it."""
+"""Largest request in bytes: a deck, and the other fields of a form."""
 INSIDE = """<!doctype html><meta charset="utf-8"><title>fem</title><script>location.replace(location.pathname)</script>
 <noscript>This page needs JavaScript.</noscript>"""
-"""Followed from within: a redirection would count as the visit of the site that led here, and get no cookie."""
+"""The link is followed by a script: a redirection would count as a visit from the other site, and get no cookie."""
 QUIET = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 
 
 class Key:
-    """A token, and the cookie bound to it; ``port`` names the cookie: two programs do not take each other's place."""
+    """A token, and the cookie bound to it; ``port`` is part of the cookie's name, so that two programs have different
+    ones."""
 
     def __init__(self, port: int) -> None:
         self.token = secrets.token_urlsafe(32)
@@ -48,7 +49,7 @@ class Key:
         return hmac.compare_digest(given.encode(), self.token.encode())
 
     def is_among(self, headers: Iterable[str]) -> bool:
-        """One of the cookies of a request; others, which other programs on this computer have set, may be anything."""
+        """Whether the cookie of a request is valid; other cookies, of other programs on this computer, are ignored."""
         pairs = (pair.partition("=") for header in headers for pair in header.split(";"))
         own = [value.strip().encode() for name, _, value in pairs if name.strip() == self.cookie]
         return any(hmac.compare_digest(value, self._value.encode()) for value in own)
@@ -60,7 +61,7 @@ class Key:
 
 
 class Door:
-    """Before all routes and the socket (ASGI)."""
+    """Checks all requests before routes and the socket (ASGI)."""
 
     def __init__(self, app: Any, key: Key) -> None:
         self._app, self._key = app, key
@@ -84,7 +85,7 @@ class Door:
 
 
 def is_foreign(kind: str, headers: Headers) -> bool:
-    """Asked for by a page of another place. Browsers name the origin of every socket and of what changes something."""
+    """Whether a page of another site made the request. Browsers state the origin of sockets and changes."""
     origin = headers.get("origin")
     if origin is not None:
         return bool(origin.partition("://")[2] != headers.get("host", ""))
@@ -92,7 +93,7 @@ def is_foreign(kind: str, headers: Headers) -> bool:
 
 
 def is_large(headers: Headers) -> bool:
-    """A body that is larger than any of ours, or whose length is not told, as browsers do."""
+    """Whether the body is too large, or its length, which browsers always state, is missing."""
     length = headers.get("content-length", "0")
     is_told = "transfer-encoding" not in headers and length.isascii() and length.isdigit()
     return not is_told or len(length) > 12 or int(length) > MOST_BODY

@@ -1,4 +1,4 @@
-"""What a run gives, also while it is running: progress, the player, charts that follow its time, files to download.
+"""Results of a run, also while it is running: progress, the player, charts that follow its time, files to download.
 
 Fields of forms: text that is read as a number, arithmetic and decimal commas included, or an error. Nothing is clipped.
 """
@@ -23,7 +23,7 @@ from fem.deck.parameters import ArithmeticMistake, evaluate
 from fem.runs.tables import TABLES
 
 Check = Callable[[float], str]
-"""What is wrong with a number; empty: nothing."""
+"""Error message for a number; empty: it is valid."""
 
 
 THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
@@ -99,7 +99,7 @@ GREY, FAINT = "#8a8f94", "rgba(138,143,148,0.25)"
 SHORT = "value => value && (Math.abs(value) >= 1e5 || Math.abs(value) < 1e-3) ? value.toExponential() : String(value)"
 
 END = "range => Math.max(range.max, Number(range.max.toPrecision(3)))"
-"""Of the axis along: 4 where accelerations end half an increment before."""
+"""End of the time axis, rounded up: 4 if accelerations end half an increment before."""
 
 
 def chart(panel: Panel, unit: str, over: str = "time") -> Any:
@@ -147,7 +147,7 @@ def now() -> dict[str, Any]:
 
 ROUTE = "/scenes"
 SCENES: dict[str, bytes] = {}
-"""What players that are open show."""
+"""Scenes of the open players."""
 _numbers = count(1)
 
 
@@ -164,7 +164,7 @@ class Player(ui.element, component="player.js"):  # type: ignore[call-arg]
         self.client.on_delete(lambda: self._forget([*self._before, *self._mine]))
 
     def show(self, scenes: list[bytes], names: list[str] | None = None) -> None:
-        """Other scenes; the place in time stays."""
+        """Shows other scenes; the time stays the same."""
         self._forget(self._before)
         self._before = self._mine  # the browser may be asking for it right now
         self._mine = [str(next(_numbers)) for _ in scenes]
@@ -174,7 +174,7 @@ class Player(ui.element, component="player.js"):  # type: ignore[call-arg]
         self.update()
 
     def follow(self, charts: list[Any]) -> None:
-        """Charts that show the time of the player, and lead it where they are clicked."""
+        """Charts that show the time of the player, and set it when they are clicked."""
         self._props["charts"] = [chart.id for chart in charts]
         self.update()
 
@@ -244,8 +244,8 @@ class OutcomePanel:
                 self._panels = ui.column().classes("w-full gap-1")
 
     def show(self, folders: Sequence[Path], runs: Sequence[Solver | None], deck: Path | None = None) -> None:
-        """Other folders, with the processes that write into them, where they are of this program, and their deck.
-        Nothing stays of those before, neither what is shown nor what is still being read of them."""
+        """Shows other folders, with the processes of this program that write into them, and their deck.
+        All that is shown or being read of the folders before is discarded."""
         self._leave()
         self._folders, self._runs, self._told = list(folders), list(runs), []
         self._stamp, self._due, self._groups, self._charts = (), 0.0, {}, []
@@ -267,7 +267,7 @@ class OutcomePanel:
             self._all.client.run_javascript(f"setTimeout(() => getHtmlElement({self._all.id})?.scrollIntoView(), 100)")
 
     def _leave(self) -> None:
-        """What is being read is no longer wanted: its reader ends."""
+        """Ends the reader whose result is no longer needed."""
         if self._reading is not None:
             self._reading.cancel()
             self._reading = None
@@ -327,7 +327,7 @@ class OutcomePanel:
         begun = time.monotonic()
         seen = await self._workplace.readers.read(self._folders, names, has_scenes)
         self._reading, self._due = None, time.monotonic() + max(LEAST_PAUSE, 5.0 * (time.monotonic() - begun))
-        if seen is None:  # not again and again
+        if seen is None:  # not repeatedly
             self._groups |= {name: Group(name, (), "nothing can be read yet") for name in names}
         elif not self._all.is_deleted:
             self._take(seen, stamp)

@@ -1,4 +1,4 @@
-"""What the page draws, as numbers: the scene of the player (a run at some instants, or a model not yet run), charts."""
+"""Data that the page draws: the scene of the player (a run at some instants, or a model not yet run), charts."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from fem.show.scenery import planes_of, upright
 from fem.show.style import AXES, moving, some_of
 
 MOST_NUMBERS = 3_000_000
-"""Coordinates that are sent to the browser: 12 MB."""
+"""Largest number of coordinates sent to the browser: 12 MB."""
 MOST_FRAMES, LEAST_FRAMES = 1_000, 20
 MOST_TRAILS = 4
 VALUES = {"T": ("T", "force", "tension T"), "N": ("N", "force", "normal force N"), "E": ("strain", "", "strain E")}
-"""What colours bars: name -> array of the fields, formula of its unit, words."""
+"""Values that colour bars: name -> array of the fields, formula of its unit, description."""
 NOISE = 1e-12
 """Largest strain that is rounding of lengths; components of vectors are, over the largest of all, at ``MOVES``."""
 MOVES = 1e-10
 
 
 def packed(numbers: Any, kind: str = "<f4") -> str:
-    """Numbers as the browser takes them: bytes of single precision, or ``<i4``, in base64."""
+    """Numbers in the format of the browser: bytes of single precision, or ``<i4``, in base64."""
     return base64.b64encode(np.ascontiguousarray(numbers, kind).tobytes()).decode()
 
 
@@ -112,7 +112,7 @@ class PlayerScene:
 
 
 def motion_of(results: Results) -> tuple[reading.RecordedMotion, reading.Pick]:
-    """The whole motion, at so many instants as a browser can hold. Missing: there is none, or too large a model."""
+    """The whole motion, at as many instants as a browser can hold. Missing: there is none, or too large a model."""
     count = len(results.mesh.node_labels)
     frames = min(MOST_FRAMES, MOST_NUMBERS // (3 * max(count, 1)))
     if frames < LEAST_FRAMES:
@@ -129,7 +129,7 @@ def scene_of(results: Results) -> bytes:
     lines = mesh.ends[:, 0] != mesh.ends[:, 1]
     others = lines & ~mesh.is_bar
     held = reading.overview(results).at_rest
-    held = held & ~held.all()  # nothing is held where nothing has moved yet
+    held = held & ~held.all()  # without motion, moving and fixed nodes cannot be distinguished
     up, masses = upright(results), np.zeros(len(mesh.element_labels))
     with contextlib.suppress(Missing):  # the record of the run may have none
         masses = next(iter(results.acting.values())).mass
@@ -151,7 +151,7 @@ def scene_of(results: Results) -> bytes:
 
 
 def links_of(results: Results, labels: list[int]) -> list[int]:
-    """Place of each bar along a chain of few links; nothing where there is no such chain."""
+    """Index of each bar along a chain of few links; empty if there is no such chain."""
     try:
         chain = reading.chain_of(results)[1]
     except Missing:
@@ -277,7 +277,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """Charts that belong together; ``reason``: why there are none."""
+    """Charts of one group; ``reason``: why there are none."""
 
     name: str
     panels: tuple[Panel, ...] = ()
@@ -285,7 +285,7 @@ class Group:
 
 
 def points(time: Floats, values: Floats) -> Floats:
-    """(k, 2) what is drawn of a curve: its extremes stay."""
+    """(k, 2) points of a curve to be drawn; its extremes are kept."""
     rows = np.column_stack([time, values])
     rows = rows[np.isfinite(values)]
     return extremes(rows, -(-2 * len(rows) // MOST_POINTS)) if len(rows) > MOST_POINTS else rows
@@ -401,7 +401,7 @@ def group_of(results: Results, name: str) -> Group:
 
 DISTANCE = "Distance"
 LARGE = 0.1
-"""Fraction of the largest distance at which two motions no longer part evenly."""
+"""Fraction of the largest distance up to which the growth of two motions' distance is exponential."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -423,7 +423,7 @@ class Parting:
 
 
 def parting_of(one: Results, other: Results) -> Parting:
-    """Of two runs of one model. Missing: they have no instants in common."""
+    """Distance of two runs of one model. Missing: they have no common instants."""
     first, second = motion_of(one)[0], motion_of(other)[0]
     _, here, there = np.intersect1d(first.time, second.time, return_indices=True)
     if len(here) < 3 or one.mesh.coordinates.shape != other.mesh.coordinates.shape:
@@ -436,7 +436,7 @@ def parting_of(one: Results, other: Results) -> Parting:
 
 
 def growth(time: Floats, distance: Floats) -> float:
-    """Rate of the exponential that goes from the first distance to where it is first large; NaN: it never is."""
+    """Rate of the exponential from the first distance to the first large one; NaN: it is never large."""
     large = np.flatnonzero(distance >= LARGE * distance.max())
     if not len(large) or distance[0] <= 0.0 or time[large[0]] <= time[0]:
         return math.nan

@@ -15,7 +15,7 @@ from fem.errors import CommandError, lacks
 
 HERE = "127.0.0.1"
 PATIENCE = 60.0
-"""Seconds for which a page that is not heard of (a lid closed, a busy machine) keeps what was typed into it."""
+"""Seconds for which a disconnected page (a closed lid, a busy machine) keeps its input."""
 HOME = (HERE, "localhost")
 OPEN = (
     "warning: anyone who knows this address can run decks on this computer, and read and write your files; "
@@ -79,7 +79,8 @@ def serve(start: Path | None, host: str = HERE, port: int = 8080, is_opened: boo
 
 
 def open_browser(host: str, port: int, folder: Path, address: str) -> None:
-    """Once the page answers. A file leads to it: command lines, with their addresses, are seen by all users."""
+    """Opens a browser once the page answers, through a local file: command lines, with addresses, are visible to all
+    users."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         try:

@@ -1,4 +1,4 @@
-"""Runs, and readers of their files, in processes of their own; how far a run is, from the files that it writes.
+"""Runs, and readers of their files, in separate processes; progress of a run, from the files that it writes.
 
 The page never waits for a run, which does not end with it; reading tables of millions of lines in the process of the
 page would make all its visitors wait.
@@ -32,7 +32,7 @@ from fem.runs.run_record import RUN_RECORD, RUNNING
 
 CONSOLE = "console.txt"
 MOST_SAID = 4_000
-"""Characters of the end of what a process printed that are shown."""
+"""Largest number of characters of a process's last output that are shown."""
 PATIENCE = 10.0
 """Seconds that a process has to close its files when the program ends."""
 STOPPED = {130, 143, 129}
@@ -93,7 +93,7 @@ class Solver:
         threading.Thread(target=self._reap, name="reap", daemon=True).start()
 
     def _reap(self) -> None:
-        """Nothing is left of a process that has ended, whether or not a page still looks at it."""
+        """Collects a process that has ended, whether or not a page still shows it."""
         self._process.wait()
         if self._process.stdin is not None:
             self._process.stdin.close()
@@ -107,13 +107,13 @@ class Solver:
         return self._process.poll() is None
 
     def stop(self) -> None:
-        """Ask it to end: what it has computed is written, whole lines and whole fields."""
+        """Asks the process to end; complete lines and fields are written."""
         if self.is_running:
             self.is_asked_to_stop = True
             self._process.terminate()
 
     def wait(self, seconds: float) -> None:
-        """Until it has ended; then it is killed."""
+        """Waits until it has ended; after that time it is killed."""
         try:
             self._process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -122,7 +122,7 @@ class Solver:
 
     @property
     def said(self) -> str:
-        """The end of what the process printed."""
+        """The last output of the process."""
         try:
             return self._console.read_text(encoding="utf-8", errors="replace")[-MOST_SAID:].strip()
         except OSError:
@@ -136,7 +136,7 @@ class Solver:
 
     @property
     def failure(self) -> str:
-        """What went wrong, in words; empty while it runs, and where nothing did."""
+        """Error message; empty while it runs, and without error."""
         code = self._process.poll()
         if not code or self.is_asked_to_stop or code in STOPPED:
             return ""
@@ -151,7 +151,7 @@ class Solver:
 
 
 def verdict_of(progress: ShownProgress | None, run: Solver | None) -> str:
-    """How a run stands, in a word or two."""
+    """State of a run, in a word or two."""
     if run is not None and run.is_running:
         return "stopping" if run.is_asked_to_stop else "running"
     if progress is None:
@@ -163,11 +163,11 @@ def verdict_of(progress: ShownProgress | None, run: Solver | None) -> str:
 
 SPAWN = multiprocessing.get_context("spawn")
 MOST = max(2, os.cpu_count() or 2)
-"""Readers at work at once; the others wait."""
+"""Largest number of readers that work at once; the others wait."""
 
 
 def answer(asked: Connection) -> None:
-    """What a reader does, until nobody can ask any more: the program has ended, or was killed."""
+    """Main loop of a reader, until the program that asks it has ended, or was killed."""
     try:
         while True:
             asked.send(read(*asked.recv()))
@@ -197,7 +197,7 @@ class ReadingProcess:
 
 
 class Readers:
-    """Those of a program. What is cancelled while it waits for a reader ends that reader, too."""
+    """The readers of a program. If a waiting request is cancelled, its reader is ended, too."""
 
     def __init__(self) -> None:
         self._idle: list[ReadingProcess] = []
@@ -237,7 +237,7 @@ COLUMNS: dict[str, type] = dict.fromkeys(("step", "increment", "iterations"), in
 COLUMNS |= dict.fromkeys(("time", "residual_norm", "energy_error"), float)
 """What is told of the last line of ``increments.csv``."""
 TAIL = 4096
-"""Bytes at the end of a table in which its last line is."""
+"""Number of bytes at the end of a table that contain its last line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +291,7 @@ def progress_of(folder: Path) -> ShownProgress | None:
 
 
 def last_row(path: Path) -> dict[str, str]:
-    """The last whole line of a table by its columns, numbers as they stand; nothing without one."""
+    """The last complete line of a table by its columns, with numbers as text; empty without one."""
     try:
         with open_regular(path) as file:
             head = file.readline(TAIL)

@@ -1,16 +1,16 @@
-"""What moves with a reference node: nodes of rigid bodies on prescribed ways, and planes that nodes do not enter.
+"""Motion with a reference node: nodes of rigid bodies with prescribed motion, and planes that nodes do not enter.
 
 Points X = X_r + r pinned to a body follow the motions q of its reference node X_r, exactly:
 
     x = X_r + U + R r,    v = V + R' r,    a = A + R'' r
 
 RPY     R = Rz(q3) Ry(q2) Rx(q1): roll, pitch, yaw of vessels (Fossen, Handbook of Marine Craft Hydrodynamics, 2.2.1);
-        a point and its rates turn about one axis after the other
+        a point and its rates are rotated about one axis after the other
 VECTOR  R = exp [q]x = I + s K + c K^2, K = [q]x, s = sin p/p, c = (1 - cos p)/p^2, p = |q| (Rodrigues)
 R' and R'' follow by the product rule.
 
 Waves add to the motions of a vessel, in its axes, which HEADING turns (``model/vessels``): with theta = k.(X_r + U) -
-omega t + phase of each regular wave, whose rates hold what the node drifts, and its ramp g,
+omega t + phase of each regular wave, with rates that include the drift U' of the node, and its ramp g,
 
     q = Re sum a f H e^(i theta),   f = g;   for q'  f = g' + i g theta';
                                     for q''  f = g'' + 2 i g' theta' + i g theta'' - g theta'^2
@@ -31,23 +31,23 @@ from fem.model import Model, RigidBody
 from fem.model.vessels import moved_by
 
 SAME_TIME = 1e-13
-"""A time this close to the end of a ramp, relative to both, is that end (``model/curves``)."""
+"""A time this close to the end of a ramp, relative to both, is the end of the ramp (as in ``model/curves``)."""
 NEAR = 1.0
-"""|q|^2 below which s, c and their derivatives are sums of their series: closed forms lose digits there."""
+"""|q|^2 below which s, c and their derivatives are computed by their series: closed forms lose digits there."""
 TERMS = 12
 BY_TIME, AT_START = 3, 4
-"""Rows of trains, behind turns along the three axes: turns by time, turns at the start."""
+"""Rows of ``trains`` after the derivatives of theta along the three axes: derivative by time, theta at the start."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Body:
     """One ``*RIGID BODY``.
 
-    driven    (6,)    dofs of the reference node; those of rotations lie behind those of all nodes
+    driven    (6,)    dofs of the reference node; dofs of rotations follow those of all nodes
     dofs      (3p,)   of the pinned nodes, rising
     arms      (p, 3)  X - X_r
     is_vector         rotations are the components of one rotation vector
-    trains    (5, c)  waves that move it, none without RAO, rising in their ramps: turns by x, y, z, time; those at X_r
+    trains    (5, c)  waves that move it (RAO), sorted by ramp: derivatives of theta by x, y, z, time; theta at X_r
     swings    (2, 6, c)  real and imaginary part of a H of its six motions, in the axes of the model
     spans     (g, 2)  first and last + 1 of the waves of each ramp;  ramps (g,)
     """
@@ -105,12 +105,12 @@ def waves_on(model: Model, body: RigidBody) -> tuple[Floats, Floats, Ints, Float
 
 
 def level_axes(up: int) -> Floats:
-    """(3, 3) the axes x, y, upwards of waves, as columns: of plane models (y is up) the second is -z."""
+    """(3, 3) unit vectors x, y, upwards of waves, as columns; in plane models (y is up) the second is -z."""
     return np.eye(3) if up == 2 else np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
 
 
 def planes_of(model: Model) -> tuple[Ints, Floats]:
-    """Ends (c, 2) and constants (CONSTANTS, c) of the stops of all planes, one for each node."""
+    """Ends (c, 2) and constants (CONSTANTS, c) of the stops of all planes, one stop for each node."""
     ends, columns = [np.zeros((0, 2), np.int64)], [np.zeros((bar.CONSTANTS, 0))]
     for plane in model.planes:
         size, distances = plane.size(model.mesh), plane.distances(model.mesh)
@@ -189,8 +189,7 @@ def swing(swings: Floats, room: Floats, t: int, ways: Floats) -> None:
 
 @inner_kernel
 def risen(now: float, since: float, ramp: float, after: bool) -> tuple[float, float, float]:
-    """Factor (1 - cos)/2 by which waves have risen, and its rates. now, since: total times, of which the ramp begins
-    with the second."""
+    """Factor (1 - cos)/2 of the ramp of waves, and its rates. now, since: total times; the ramp begins at ``since``."""
     time, near = now - since, SAME_TIME * (abs(now) + ramp)
     has_begun, goes_on = (time >= -near, time < ramp - near) if after else (time > near, time <= ramp + near)
     if ramp <= 0.0 or not goes_on:
@@ -203,7 +202,7 @@ def risen(now: float, since: float, ramp: float, after: bool) -> tuple[float, fl
 
 @inner_kernel
 def turn_by_angles(t: int, ways: Floats, arms: Floats, moved: Floats) -> None:
-    """u, v, a of points by roll, pitch and yaw: what each turn adds to the place and its rates."""
+    """u, v, a of points from roll, pitch and yaw: the change of place and rates by each rotation in turn."""
     for p in range(arms.shape[0]):
         for i in range(3):
             moved[0, t, 3 * p + i] = moved[1, t, 3 * p + i] = moved[2, t, 3 * p + i] = 0.0
@@ -230,7 +229,7 @@ def turn_by_angles(t: int, ways: Floats, arms: Floats, moved: Floats) -> None:
 
 @inner_kernel
 def turn_by_vector(t: int, ways: Floats, arms: Floats, moved: Floats) -> None:
-    """The same by a rotation vector: K r = q x r, K^2 r = q (q.r) - m r, m = |q|^2."""
+    """u, v, a of points from a rotation vector: K r = q x r, K^2 r = q (q.r) - m r, m = |q|^2."""
     m, dm, ddm = 0.0, 0.0, 0.0
     for i in range(3, 6):
         q, dq, ddq = ways[0, t, i], ways[1, t, i], ways[2, t, i]

@@ -1,7 +1,7 @@
-"""Loads and temperatures as fields times curves, and how they pass from one step to the next.
+"""Loads and temperatures as fields times curves, and their continuation from one step to the next.
 
-Abaqus' rules: what a step does not mention goes on: along its amplitude if that runs in total time, else at the value
-it had. What a step gives again replaces the old value (OP=MOD), OP=NEW removes all of its family first. Without an
+Abaqus' rules: a load that a step does not mention continues along its amplitude if that is in total time, else at the
+value it had. A new value replaces the old one (OP=MOD); OP=NEW removes all loads of the family first. Without an
 amplitude a ``*STATIC`` step ramps linearly from the old value to the new one (removal included), a ``*DYNAMIC`` step
 applies it at once, unless ``*STEP, AMPLITUDE=`` says otherwise.
 """
@@ -28,7 +28,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One load of the deck, as a field of values on the items it names (mask: where it speaks at all)."""
+    """One load of the deck, as a field of values on the items it names (mask: items for which it has a value)."""
 
     field: Floats
     mask: Flags
@@ -37,14 +37,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """When a step runs, and whether what has no amplitude ramps in it."""
+    """Times of a step, and whether loads without an amplitude ramp in it."""
 
     start: float
     end: float
     ramps: bool
 
     def rise(self, first: float, last: float) -> Curve:
-        """How a value without amplitude goes from ``first`` to ``last`` in this step."""
+        """Curve of a value without amplitude, from ``first`` to ``last`` in this step."""
         return Ramp(self.start, self.end, first, last) if self.ramps and first != last else Constant(last)
 
 
@@ -56,7 +56,7 @@ def follow(model: Model, name: str, span: Span) -> Follow | Live:
 
 
 def carried(curve: Curve, span: Span) -> Curve:
-    """What a curve of an earlier step does in this one when the step does not mention it."""
+    """Continuation of a curve of an earlier step in this one if the step does not mention the load."""
     if isinstance(curve, Constant | Live) or (isinstance(curve, Follow) and curve.amplitude.time != "STEP TIME"):
         return curve
     return Constant(float(evaluate(curve, np.array([span.start]))[0]))

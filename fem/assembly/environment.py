@@ -1,6 +1,6 @@
-"""What acts on the model in one step: supports, loads, water and wind, temperatures and their strains, as arrays.
+"""Actions on the model in one step, as arrays: supports, loads, water and wind, temperatures and thermal strains.
 
-All pass from one step to the next by the rules of ``cases``.
+All continue from one step to the next by the rules of ``cases``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ADDED = "ADDED MASS"
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Fluid loads of one kind and equal parameters: ``load``, of no target, amplitude and magnitude.
+    """Fluid loads of one kind with equal parameters: ``load``, without target, amplitude and magnitude.
     streams  the amplitudes of its stream;  cases: M of the elements, (k, 1)"""
 
     load: FluidLoad
@@ -34,13 +34,13 @@ class Flow:
     cases: tuple[Case, ...]
 
     def diameter(self, system: System) -> Floats:
-        """(k,) D of the elements; in water with what has grown on them."""
+        """(k,) diameters D of the elements; in water with marine growth."""
         grown = 0.0 if self.load.kind in ("WDD", "FLD") else 2.0 * growth_of(system.model)[0]
         return self.load.diameter + grown + np.zeros(len(system.family))
 
 
 def buoyancy_cases(system: System, flows: Iterable[Flow]) -> list[Case]:
-    """(n, 3) forces on bars that are wholly wet, half to each node; those per current length are not among them."""
+    """(n, 3) buoyancy of bars that are always wet, half on each node; without loads per current length."""
     found, water, up = list[Case](), system.model.water, system.model.mesh.up
     for flow in flows:
         if flow.load.kind == "PB" and not flow.load.is_current and water is not None:
@@ -78,7 +78,7 @@ def advance_flows(before: Iterable[Flow], system: System, step: Step, span: Span
 
 
 def _entry(system: System, load: FluidLoad, is_own: bool) -> Entry:
-    """Its M where it speaks; where another one of its kind speaks, nothing is left of it."""
+    """M of the elements that a load names; zero for those where another load of the same kind replaces it."""
     mask = np.zeros((len(system.family), 1), np.bool_)
     mask[system.elements_of(load.target)] = True
     return Entry(np.where(mask, load.magnitude if is_own else 0.0, 0.0), mask, load.amplitude)
@@ -89,7 +89,7 @@ Entries: TypeAlias = tuple[Entry, ...]
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A winch that keeps legs of elements at ``pull`` times a curve, by no more than ``speed`` of length per time."""
+    """A winch that keeps the tension of legs at ``pull`` times a curve, with at most ``speed`` [length/time]."""
 
     elements: Ints
     leg: int
@@ -102,8 +102,8 @@ class Kept:
 class Environment:
     """Loads as cases: ``nodal`` (n, 3) forces, ``moments`` (free bodies, 3), ``body`` (elements, 3) forces per volume,
     ``gravity`` (elements, 3) accelerations, ``heat`` (n, 1) temperatures; ``released`` (n, 3): reactions of removed
-    supports that fade out; ``flows``: what water and wind do; ``winches`` (elements, 2): change of the natural length
-    of both legs, which ``tensions`` keep at a pull; ``creeps``: time passes in statics (``*VISCO``); ``sea_from``,
+    supports that fade out; ``flows``: loads of water and wind; ``winches`` (elements, 2): change of the natural length
+    of both legs; ``tensions``: winches that keep a tension; ``creeps``: materials creep (``*VISCO``); ``sea_from``,
     ``gusts_from``: total times at which ramps of waves and of gusts begin, infinite before.
     """
 
@@ -125,7 +125,7 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class LoadSet:
-    """Load vectors (p, 3n), which of them are gravity (p,), and their curves."""
+    """Load vectors (p, 3n), whether each is gravity (p,), and their curves."""
 
     vectors: Floats
     is_gravity: Ints
@@ -152,7 +152,7 @@ def first_environment(system: System, u: Floats) -> Environment:
 def next_environment(
     system: System, before: Environment, step: Step, span: Span, u: Floats, v: Floats, reaction: Floats
 ) -> Environment:
-    """What acts in a step. u, v, reaction (3n,): the state at its start."""
+    """Actions in a step. u, v, reaction (3n,): the state at its start."""
     model, replaced = system.model, step.replaced
     supports = advance_supports(system, before.supports, step, span, u, v)
     gone = before.supports.supported & ~supports.supported
@@ -190,14 +190,14 @@ def next_environment(
 
 
 WATER, WIND = ("FDD", "FDT", "FI", "PB"), ("WDD", "FLD")
-"""Fluid loads through which waves and gusts act."""
+"""Fluid loads that depend on waves and on gusts."""
 
 
 def ramps_begin(
     before: Environment, system: System, step: Step, span: Span, flows: Iterable[Flow]
 ) -> tuple[float, float]:
     """Total times at which ramps of waves and of gusts begin: with the first dynamic step in which they act, on bars or
-    on a vessel; waves that act on nothing in any step rise with the first dynamic one."""
+    on a vessel; waves without any effect rise in the first dynamic step."""
     sea_from, gusts_from, model = before.sea_from, before.gusts_from, system.model
     if step.dynamic and (model.waves or model.wind):
         kinds = {flow.load.kind for flow in flows}
@@ -210,7 +210,7 @@ def ramps_begin(
 
 
 def _entries(shape: tuple[int, int], given: Iterable[tuple[str | None, Any, Any]], last: bool = False) -> Entries:
-    """One entry for each amplitude from rows (amplitude, items, value); ``last``: the last of two counts."""
+    """One entry per amplitude, from rows (amplitude, items, value); ``last``: of two values the last one holds."""
     found: dict[str | None, Entry] = {}
     for amplitude, items, value in given:
         if amplitude not in found:
@@ -245,7 +245,7 @@ def _moment_entries(system: System, step: Step) -> Entries:
 
 
 def _winches(system: System, before: Environment, step: Step, span: Span) -> tuple[Case, ...]:
-    """Those that no amplitude moves turn evenly over the step, be it static or dynamic."""
+    """Winches that change lengths; those without an amplitude run at constant speed over the step, also in statics."""
     evenly = replace(span, ramps=step.winds and span.end > span.start)
     turning = (winch for winch in step.winches if not winch.is_tension)
     rows = ((w.amplitude, (system.elements_of(w.target), w.end - 1), w.value) for w in turning)
@@ -253,13 +253,13 @@ def _winches(system: System, before: Environment, step: Step, span: Span) -> tup
 
 
 def winches_at(system: System, environment: Environment, time: float) -> Floats:
-    """(elements, 2) changes of natural length that winches have given at an instant of the step."""
+    """(elements, 2) changes of natural length by winches at an instant of the step."""
     given = [(case.field, case.curve) for case in environment.winches]
     return np.asarray(combined(given, np.array([time]), (len(system.family), 2))[0])
 
 
 def _kept_tensions(system: System, step: Step, span: Span) -> tuple[Kept, ...]:
-    """Winches that keep a tension; those of earlier steps hold what they have."""
+    """Winches that keep a tension; those of earlier steps keep their last one."""
     found = []
     for winch in (each for each in step.winches if each.is_tension):
         curve = Constant(1.0) if winch.amplitude is None else follow(system.model, winch.amplitude, span)
@@ -269,7 +269,7 @@ def _kept_tensions(system: System, step: Step, span: Span) -> tuple[Kept, ...]:
 
 
 def load_set(system: System, environment: Environment) -> LoadSet:
-    """Nodal vectors of all dead loads in force: body forces, weight, buoyancy go half to each end of a bar."""
+    """Nodal vectors of all dead loads in force; loads of bars (body forces, weight, buoyancy) go half to each end."""
     forces = (*environment.nodal, *environment.released, *environment.moments)
     vectors = [case.field for case in (*environment.nodal, *environment.released)]
     vectors += [couples(system.model, case.field) for case in environment.moments]

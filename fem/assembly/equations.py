@@ -1,5 +1,5 @@
-"""Homogeneous linear constraints (``*EQUATION``) as dependent dofs, u_s = sum of factors times other dofs: they follow
-these, and hand their forces on to them.
+"""Homogeneous linear constraints (``*EQUATION``) as dependent dofs, u_s = sum of factors times other dofs, to which
+their forces are transferred.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Equations(NamedTuple):
 
 @kernel
 def expand(equations: Equations, x: Floats) -> None:
-    """Give dependent dofs the values their constraints demand."""
+    """Computes dependent dofs from the others."""
     for k in range(equations.slave.shape[0]):
         value = 0.0
         for m in range(equations.start[k], equations.start[k + 1]):
@@ -35,7 +35,7 @@ def expand(equations: Equations, x: Floats) -> None:
 
 @kernel
 def condense(equations: Equations, force: Floats) -> None:
-    """Hand the forces on dependent dofs to the dofs they depend on (the transpose of ``expand``)."""
+    """Transfers forces on dependent dofs to the dofs they depend on (the transpose of ``expand``)."""
     for k in range(equations.slave.shape[0]):
         value = force[equations.slave[k]]
         for m in range(equations.start[k], equations.start[k + 1]):
@@ -48,7 +48,7 @@ NOTHING = Equations(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np
 
 def eliminate(system: System, supported: Flags) -> Equations:
     """Choose a dependent dof for every equation: its first term's, or the one of the largest factor among the others.
-    ModelError where an equation has no unsupported dof left, or repeats what the others say."""
+    ModelError if an equation has no unsupported dof left, or depends on the others."""
     if not system.equations:
         return NOTHING
     expressed: dict[int, dict[int, float]] = {}
@@ -102,10 +102,10 @@ def reduction(free: Ints, equations: Equations) -> Any:
 
 
 class Independent:
-    """The dofs that move by themselves (``free`` 1): matrices and loads over them, and all dofs from them.
+    """The independent dofs (``free`` 1), with matrices and loads over them, and the map to all dofs.
 
     unknown    (u,)     their numbers
-    transform  (3n, u)  sparse, from them to all dofs; None where no equation couples dofs
+    transform  (3n, u)  sparse, from them to all dofs; None if no equation couples dofs
     """
 
     def __init__(self, free: Ints, equations: Equations) -> None:
@@ -114,17 +114,17 @@ class Independent:
         self.transform: Any = reduction(free, equations) if len(equations.slave) else None
 
     def matrix(self, full: Any) -> Any:
-        """(u, u) from (3n, 3n), dense or sparse."""
+        """(u, u) matrix over the independent dofs, from (3n, 3n), dense or sparse."""
         if self.transform is None:
             return full[self.unknown][:, self.unknown]
         return self.transform.T @ full @ self.transform
 
     def load(self, full: Floats) -> Floats:
-        """(u,) from (3n,)."""
+        """(u,) load on the independent dofs, from (3n,)."""
         return full[self.unknown] if self.transform is None else np.asarray(self.transform.T @ full)
 
     def spread(self, x: Floats) -> Floats:
-        """(3n,) from (u,); zero at supports."""
+        """(3n,) all dofs from the independent ones (u,); zero at supports."""
         if self.transform is not None:
             return np.asarray(self.transform @ x)
         full = np.zeros(self.size)

@@ -1,12 +1,12 @@
-"""What begins with a jump where a dynamic step sets off from rest, and the force that makes.
+"""Jumps of loads and supports at the start of a dynamic step from rest, and the forces that they cause.
 
-Statics ends in equilibrium with its loads, in a calm sea and a steady wind. What is different in the first instant of
-the dynamic step is balanced by nothing; a first step that is dynamic sets off with its dead loads, which is what is
-asked for, but not with water, wind and supports in full motion.
+Statics ends in equilibrium with its loads, in a calm sea and a steady wind. Whatever is different at the first instant
+of the dynamic step is a sudden load. A first step that is dynamic begins with its dead loads suddenly applied, as
+intended, but water, wind and supports should not begin in full motion.
 
 Forces of water and wind are those at the middle of each bar (Morison, ``forces/fluid``), whole bars in or out of it.
-A support that jumps by s pulls at a bar of stiffness k with k s, one that sets off at the speed v with v sqrt(k m), m
-being the mass at its free end: so much a spring gets that is pulled at its other end (E A v/c for a long bar).
+A support that jumps by s changes the force of a bar of stiffness k by k s. One that starts with the speed v changes it
+by v sqrt(k m), m being the mass at the free end, as in a spring whose other end moves (E A v/c for a long bar).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from fem.model.quantities import in_newtons
 from fem.model.surroundings import Airy, Jonswap, water_at
 
 SMALL = 1e-4
-"""Part of the largest force below which a jump is not worth a word."""
+"""Jumps below this fraction of the largest force are not reported."""
 LARGE = 0.01
-"""Part of the largest force from which on it is told as wrong: it is, unless it is intended."""
+"""Jumps above this fraction of the largest force are reported as warnings; they may be intended."""
 
 
 class Jump(NamedTuple):
@@ -42,8 +42,8 @@ class Jump(NamedTuple):
 def sudden(
     system: System, before: Environment, now: Environment, time: float, u: Floats, largest: float, is_first: bool
 ) -> Iterator[Jump]:
-    """Jumps of a dynamic step that sets off from rest at a time. before: what acted until then; u (3n,): where nodes
-    are; largest: force so far; is_first: no step came before."""
+    """Jumps of a dynamic step that begins from rest at a time. before: actions until then; u (3n,): displacements;
+    largest: largest force so far; is_first: it is the first step."""
     supported = now.supports.supported.reshape(-1, 3)
     causes = [(what, forces) for what, forces in changes(system, before, now, time, u, is_first) if forces.any()]
     speeds, moving = np.zeros(system.size), now.supports.moving(u)
@@ -73,7 +73,7 @@ def sudden(
 def changes(
     system: System, before: Environment, now: Environment, time: float, u: Floats, is_first: bool
 ) -> Iterator[tuple[str, Floats]]:
-    """What may jump at the start of the step, and its forces (n, 3); arguments as ``sudden``."""
+    """Causes of jumps at the start of the step, and their forces (n, 3); arguments as in ``sudden``."""
     if not is_first:
         loads = of_loads(system, now, time) - of_loads(system, before, time)
         yield "loads change abruptly at the start of the step", loads
@@ -91,7 +91,7 @@ def changes(
 
 
 def waves_begun(system: System, environment: Environment, time: float) -> tuple[Airy | Jonswap, ...]:
-    """Waves that are there at a time: all but those that have not begun to rise."""
+    """Waves that are present at a time: all but those whose ramp begins later."""
     return tuple(each for each in system.model.waves if not (each.ramp and time <= environment.sea_from))
 
 
@@ -102,8 +102,8 @@ def of_loads(system: System, environment: Environment, time: float) -> Floats:
 
 
 def pull(system: System, jump: Floats, u: Floats, held: Flags | None = None) -> tuple[str, float]:
-    """What the bar has of it that feels most of displacements (3n,) of supports, its label and force; held (n,): of
-    velocities, beside nodes that are held."""
+    """Label of the bar with the largest force from a jump (3n,) of supports, and that force. held (n,): fixed nodes,
+    if the jump is one of velocities."""
     constants, nodes = system.bars.constants, system.bars.nodes
     if not len(nodes):
         return "", 0.0
@@ -133,7 +133,7 @@ def flow_forces(
     found = np.zeros((2, len(system.family), 3))
     instant, level = np.array([time]), model.water.level if model.water else 0.0
     ends = (system.coordinates + u.reshape(-1, 3))[system.element_nodes]
-    seas: dict[bytes, tuple[Floats, Floats, Floats, Floats]] = {}  # of the bars that loads act on, often the same ones
+    seas: dict[bytes, tuple[Floats, Floats, Floats, Floats]] = {}  # by the bars that are loaded, often the same
     for flow in (flow for flow in environment.flows if flow.load.kind in (*WATER[:3], *WIND)):
         load, is_wind = flow.load, flow.load.kind in WIND
         factor = sum(case.field[:, 0] * evaluate(case.curve, instant)[0] for case in flow.cases)
@@ -183,8 +183,8 @@ def flow_forces(
 
 
 def gust_forces(system: System, environment: Environment, time: float, steady: Floats) -> Floats:
-    """(n, 3) what gusts without a ramp add to the force of the mean wind: that of their standard deviation, or of the
-    measured velocity of now."""
+    """(n, 3) force of gusts without a ramp beside that of the mean wind, from their standard deviation or from the
+    present measured velocity."""
     wind = system.model.wind
     if wind is None or wind.gusts is None or wind.gusts.ramp > 0.0 or environment.gusts_from != time:
         return np.zeros_like(steady)

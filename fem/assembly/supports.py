@@ -5,8 +5,8 @@ Every supported dof belongs to a group with one curve c(t); with its own base, r
     VELOCITY      u = base + value int c,              v = value c
     ACCELERATION  u = base + rate (t - t0) + value iint c,  v = rate + value int c,  a = value c
 and the derivatives of these. Rules from step to step as for loads (``assembly/cases.py``). Nodes that are pinned to a
-rigid body follow its six dofs (``assembly/bodies.py``), of which the three rotations lie behind the dofs of all nodes.
-Rotations of a free body are held by components of its axes, three nodes that turn with it (``model/free_bodies.py``).
+rigid body follow its six dofs (``assembly/bodies.py``); the three rotations are stored after the dofs of all nodes.
+Rotations of a free body are held by components of its axes, three nodes that rotate with it (``model/free_bodies.py``).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from fem.model.curves import Constant, Curve, Ramp, derivatives, evaluate
 from fem.model.free_bodies import components_that_hold
 
 FREE, IMPLICIT, PINNED = -1, 0, 1
-"""Groups of dofs that nothing prescribes, of those that are held because no element moves them, and, in models with
-rigid bodies, of those that follow one."""
+"""Groups of free dofs, of dofs that are fixed because no element moves them, and, in models with rigid bodies, of those
+that follow one."""
 KINDS = {"DISPLACEMENT": 0, "VELOCITY": 1, "ACCELERATION": 2, "FIXED": 0}
 MOST_TURNED = 0.75
-"""Way of the end of a vector of a body, over its length (44 degrees), from which its components lead back to 0."""
+"""Largest displacement of a body's vector, over its length (44 degrees), for which components can hold a rotation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Supports:
     base, rate, value (3n + 3b,)  of each supported dof
     groups                   (order of the given quantity: 0 u, 1 v, 2 a; its curve)
     start                    time from which velocities are integrated
-    at_sea                   waves move vessels: steps are dynamic;  sea_from: total time at which their ramps begin
+    at_sea                   waves move vessels (dynamic steps);  sea_from: total time at which their ramps begin
     """
 
     group: Ints
@@ -67,13 +67,13 @@ class Supports:
 
     @property
     def places(self) -> Floats:
-        """(3n,) displacement that stays the prescribed one; NaN where a group moves."""
+        """(3n,) constant prescribed displacements; NaN for dofs that move or are free."""
         places = [c.value if order == 0 and isinstance(c, Constant) else np.nan for order, c in self.groups]
         found: Floats = (self.base + self.value * np.array(places or [np.nan])[self.group])[: self.size]
         return found
 
     def moving(self, u: Floats) -> Ints:
-        """Dofs whose displacement changes, or is not yet the prescribed one."""
+        """Dofs whose prescribed displacement varies, or differs from u."""
         arrived = u == self.places
         for body in self.bodies:
             arrived[body.dofs] = False
@@ -83,12 +83,12 @@ class Supports:
         return moving
 
     def motion(self, dofs: Ints, time: Floats, after: bool = False) -> tuple[Floats, Floats, Floats]:
-        """u, v, a (k, c) of given supported dofs at given times; ``after``: one-sided derivatives after them."""
+        """u, v, a (k, c) of given supported dofs at given times; ``after``: right-hand derivatives."""
         u, v, a = self._motion(dofs, time, after, (0, 1, 2))
         return u, v, a
 
     def velocity_after(self, dofs: Ints, time: Floats) -> Floats:
-        """v (k, c) of given supported dofs just after given times: that of ``motion``."""
+        """v (k, c) of given supported dofs just after the times, equal to the one of ``motion``."""
         v: Floats = self._motion(dofs, time, True, (0, 1) if self.bodies else (1,))[-1]
         return v
 
@@ -98,7 +98,7 @@ class Supports:
             return self.prescribed(dofs, time, after, levels)
         count, place = len(dofs), np.full(len(self.group), -1, np.int64)
         place[dofs] = np.arange(count)
-        # the motions of reference nodes are asked for together with those of dofs
+        # motions of reference nodes are computed together with those of the dofs
         found = self.prescribed(np.concatenate([dofs, *(body.driven for body in self.bodies)]), time, after, levels)
         moved, ways = found[:, :, :count].copy(), np.zeros((3, len(time), 6))
         for number, body in enumerate(self.bodies):
@@ -115,7 +115,7 @@ class Supports:
         return moved
 
     def prescribed(self, dofs: Ints, time: Floats, after: bool = False, levels: tuple[int, ...] = (0, 1, 2)) -> Floats:
-        """(level, k, c) what ``*BOUNDARY`` says of given dofs: without rigid bodies and waves."""
+        """(level, k, c) motion of dofs from ``*BOUNDARY`` alone, without rigid bodies and waves."""
         group, count = self.group[dofs], len(levels)
         curves, counts = np.zeros((count, len(time), len(self.groups))), np.zeros(len(self.groups))
         for k in set(group.tolist()):
@@ -138,7 +138,7 @@ class Supports:
         return found
 
     def with_rotations(self, u: Floats, v: Floats, time: float) -> tuple[Floats, Floats]:
-        """u and v (3n + 3b,): those of nodes (3n,), and the rotations of the bodies at a time, without waves."""
+        """u and v (3n + 3b,): those of the nodes (3n,), then the rotations of the bodies at a time, without waves."""
         if not self.bodies:
             return u, v
         u, v = (np.concatenate([each, np.zeros(len(self.group) - self.size)]) for each in (u, v))
@@ -150,8 +150,8 @@ class Supports:
 
 
 def jumps(supports: Sequence[Supports], u: Floats, time: float, size: float) -> Flags:
-    """(k, 3n) dofs whose place just after a time is off that in u (k, 3n), in k models with the same supported dofs.
-    size: of the models, beside whose round-off it counts"""
+    """(k, 3n) dofs whose prescribed place just after a time differs from u (k, 3n), in k models with equal supported
+    dofs. size: of the models, the scale of rounding errors"""
     of_value, of_rate = [], []
     for number, one in enumerate(supports):
         if number == 0 or one.groups != supports[number - 1].groups:
@@ -170,7 +170,7 @@ def jumps(supports: Sequence[Supports], u: Floats, time: float, size: float) -> 
 
 
 def no_supports(system: System) -> Supports:
-    """Only what the element types hold: T2D2 nodes in z, and nodes without any element."""
+    """Only the dofs fixed by the element types: T2D2 nodes in z, and nodes without any element."""
     size, rotations = system.size, 3 * len(system.bodies)
     group = np.full(size + rotations, FREE, np.int64)
     held = np.zeros(size, np.bool_)
@@ -206,13 +206,13 @@ def initial_supports(system: System, model: Model, u: Floats) -> Supports:
     nothing = no_supports(system)
     u, v = nothing.with_rotations(u, np.zeros_like(u), 0.0)
     references = {*(body.node for body in model.bodies), *(body.axes for body in model.free_bodies)}
-    turned = (each for each in model.rotations if each.target in references)  # others clamp lines
+    turned = (each for each in model.rotations if each.target in references)  # the other rotations clamp lines
     boundaries = (*model.boundaries, *turned)
     return _apply(system, nothing, boundaries, Span(0.0, 1.0, ramps=False), u, v)
 
 
 def hold_idle(system: System, supports: Supports, u: Floats) -> Supports:
-    """The same, with nodes held where they are (u) that have lost all their elements; loads go into their reactions."""
+    """The supports, with nodes that have lost all their elements fixed at u; their loads go into the reactions."""
     (dofs,) = np.nonzero(np.repeat(system.idle, 3) & (supports.group[: supports.size] <= IMPLICIT))
     dofs = dofs[np.isin(dofs // 3, system.model.mesh.legs[0])]
     if not len(dofs):
@@ -224,7 +224,7 @@ def hold_idle(system: System, supports: Supports, u: Floats) -> Supports:
 
 
 def dofs_of(system: System, boundary: Boundary) -> Ints:
-    """Those that it prescribes: of nodes, or a rotation of the rigid body with this reference node."""
+    """Dofs that a boundary condition prescribes: of nodes, or a rotation of the rigid body with this reference node."""
     first = 3 * system.nodes_of(boundary.target)
     if boundary.dof <= 3:
         return first + boundary.dof - 1
@@ -233,12 +233,12 @@ def dofs_of(system: System, boundary: Boundary) -> Ints:
 
 
 def hold_axes(system: System, axes: str, node: int, entries: list[Boundary], u: Floats) -> Iterator[Boundary]:
-    """Supports of the axes of a free body, of which some rotations are held: as it is (FIXED), or without rotation.
-    node  its reference node;  u (3n,).  ModelError where the body is far from having no rotation"""
+    """Supports of the axes of a free body some of whose rotations are held: at the present value (FIXED), or at zero.
+    node  its reference node;  u (3n,).  ModelError: rotations to be held at zero are large"""
     nodes, place = system.nodes_of(axes), system.coordinates
     vectors, moved = place[nodes] - place[system.nodes_of(node)], u[: system.size].reshape(-1, 3)[nodes]
     rotations = [each.dof - 4 for each in entries]
-    free = [axis for axis in range(3) if axis not in rotations]  # about which it may have turned as far as it likes
+    free = [axis for axis in range(3) if axis not in rotations]  # axes about which any rotation is allowed
     if entries[0].kind == "FIXED":
         vectors = vectors + moved
     elif np.abs(moved[:, free or [0, 1, 2]]).max() > MOST_TURNED * np.abs(vectors).max():
@@ -260,7 +260,7 @@ def _apply(
             boundaries = (*(each for each in boundaries if each.target != body.axes), *held)
     base, rate, value = supports.base.copy(), supports.rate.copy(), supports.value.copy()
     groups = list(supports.groups)
-    # A held support looks like the implicit group, but loads on it are fine: they go into its reaction.
+    # Like a dof of the IMPLICIT group, except that loads on it are allowed: they go into its reaction.
     known = {pair: k for k, pair in enumerate(groups) if k != IMPLICIT}
     for boundary in boundaries:
         dofs, order = dofs_of(system, boundary), KINDS[boundary.kind]

@@ -1,6 +1,6 @@
-"""The assembled model: everything about elements that does not change from step to step, as arrays.
+"""The assembled model: all properties of elements that are constant within steps, as arrays.
 
-It is made in one pass over the mesh, then over the properties of each element set.
+It is built in one pass over the mesh, then over the properties of each element set.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from fem.model.free_bodies import mass_between, second_moments
 from fem.model.mesh import AXIAL
 
 BAR_FAMILY, SPRING_FAMILY, MASS_FAMILY, PULLEY_FAMILY = 0, 1, 2, -1
-"""``PULLEY_FAMILY``: ropes over pulleys, until their family has taken them."""
+"""``PULLEY_FAMILY``: ropes over pulleys until they are assigned to their own family of forces."""
 NOTHING = (bar.AREA, bar.YOUNG, bar.STRESS0, bar.VISCOUS, bar.STARTING, bar.COMPLIANCE)
-"""Constants of a bar that is gone are zero."""
+"""Constants that become zero when a bar is removed."""
 OF_SECTION = np.array([bar.AREA, bar.YOUNG, bar.PLUS, bar.MINUS, bar.STARTING, bar.RESTITUTION])
-"""Constants that a section gives to both branches of a rope over a pulley."""
+"""Constants of a section that hold for both legs of a rope over a pulley."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class System:
     """The assembled model. n nodes, m bars (axial elements), s springs between dofs, k elements in all.
 
     bars, springs   arrays the kernels read, families the groups of all others (``forces/families.py``) or None
-    is_passive      nothing but bars, springs and dashpots acts;  has_flow: a force may not come from stored energy
-    state           (s,) what families remember before anything has moved
+    is_passive      there are only bars, springs and dashpots;  has_flow: some force is not the gradient of an energy
+    state           (s,) initial values of the families' state variables
     touching        (q, 2) nodes and states of contact forces
     pairs           (p, 2) nodes that springs and families couple: those of ``Tangent``
     mass            (n,)    diagonal nodal mass, per direction
@@ -46,18 +46,18 @@ class System:
                     (n + p, 9): and between the nodes of ``pairs``
     damping         (n,)    its mass-proportional damping
     family          (k, 2)  of each element: family that its force comes from, and index in it
-    bar_index       (k,)    of each element: its bar, -1 where it has none; a bar whose force a family gives is still
-                            its length and its mass
+    bar_index       (k,)    of each element: its bar, -1 where it has none; if a family computes its force, the bar
+                            still has its length and mass
     element_nodes   (k, 2)  node indices (the same twice for one-node elements); of ropes over pulleys their two ends
     element_mass    (k,)    total mass of each element; element_damping (k,): its mass-proportional damping
     volume          (k,)    reference volume of each bar, 0 for others
-    gone            (k,)    elements that have broken or been removed: in their places in all arrays, but without force,
+    gone            (k,)    elements that have broken or been removed: still in all arrays, but without force,
                             stiffness, mass and volume
-    shed            (c,)    nonstructural masses that are off
+    shed            (c,)    nonstructural masses that are removed
     planar          (n,)    nodes of T2D2 bars, held in z
     expansions      (index of bars, law) pairs with thermal expansion
     equations       as in the model, with dof = 3 * node + axis
-    bodies          rigid ones, whose pinned nodes are supports
+    bodies          rigid bodies, whose pinned nodes are supported
     node_index, element_index   label -> index
     """
 
@@ -109,7 +109,7 @@ class System:
 
     @property
     def initial_motion(self) -> tuple[Floats, Floats]:
-        """u and v (3n,) that the initial conditions of the model give."""
+        """u and v (3n,) of the initial conditions of the model."""
         fields = {"DISPLACEMENT": np.zeros(self.size), "VELOCITY": np.zeros(self.size)}
         for each in self.model.initial_conditions:
             if each.kind in fields:
@@ -145,15 +145,15 @@ class System:
 
     @property
     def grounded(self) -> Flags:
-        """(n,) nodes that something acts on from the world outside beside supports: a spring, a damper, a family of
-        forces that says so (then all)."""
+        """(n,) nodes on which something external acts besides supports: a spring or damper to the ground, or a family
+        of forces that declares this (then all nodes)."""
         found = self.damping > 0.0
         found[self.springs.dofs[self.springs.dofs[:, 1] < 0, 0] // 3] = True
         return found | any(family.grounded for family, _ in acting(self.families))
 
     @property
     def is_grounded(self) -> bool:
-        """Something acts between the model and the world outside beside its supports; one node alone counts, too."""
+        """Whether anything external acts on the model besides its supports, even on a single node."""
         return bool(self.grounded.any() or np.count_nonzero(~self.idle) < 2)
 
     def nodes_of(self, target: str | int) -> Ints:
@@ -182,7 +182,7 @@ class System:
         return int(self.element_labels[found[0]]) if len(found) else 0
 
     def name_bar(self, index: int) -> str:
-        """``element 7``, or what joins two nodes without being an element."""
+        """``element 7``, or the name of a connection that is not an element."""
         label = self.label_of_bar(index)
         if label:
             return f"element {self.model.mesh.named(label)}"
@@ -192,23 +192,23 @@ class System:
         return f"*MPC LINK of nodes {first} and {second}"
 
     def node_at_plane(self, index: int) -> int:
-        """Label of the node that a bar keeps above a plane; 0 for other bars."""
+        """Label of the node of a bar that represents a contact with a plane; 0 for other bars."""
         return int(self.labels[self.bars.nodes[index, 1]]) if self.bars.kinds[index, 0] == LINEAR else 0
 
 
 def silent(bars: Bars, index: Ints) -> Bars:
-    """The same bars, some of them without force and stiffness."""
+    """The bars, with force and stiffness of some of them set to zero."""
     if not len(index):
         return bars
     constants, kinds = bars.constants.copy(), bars.kinds.copy()
     constants[np.ix_(np.array(NOTHING), index)] = 0.0
-    kinds[index] = GREEN, BILINEAR  # whose slope is finite wherever their nodes go
+    kinds[index] = GREEN, BILINEAR  # their slope is finite for all positions of the nodes
     bars = bars._replace(constants=constants, kinds=kinds, blocks=blocks_of(kinds, constants))
     return bars._replace(rods=np.setdiff1d(bars.rods, index))
 
 
 def absent(bars: Bars, index: Ints) -> Bars:
-    """The same bars, some of them without force, stiffness and mass."""
+    """The bars, with force, stiffness and mass of some of them set to zero."""
     bars = silent(bars, index)
     if len(index) and len(bars.off_mass):
         off_mass, off_damping = bars.off_mass.copy(), bars.off_damping.copy()
@@ -220,7 +220,7 @@ def absent(bars: Bars, index: Ints) -> Bars:
 def linearised(bars: Bars, u: Floats) -> Bars:
     """The same bars, geometrically linear about the configuration u (3n,): strains e_b + slope_b (E - E_b).
 
-    Springs and dashpots along a line keep the direction they have in that configuration. Planes are linear as they are.
+    Springs and dashpots along a line keep their direction in that configuration. Planes are linear already.
     """
     planes = np.flatnonzero(bars.kinds[:, 0] == LINEAR)
     constants, kinds = bars.constants.copy(), bars.kinds.copy()
@@ -244,7 +244,7 @@ def linearised(bars: Bars, u: Floats) -> Bars:
 
 
 def with_families(system: System) -> System:
-    """The same with the groups of all families, the nodes they couple, and the elements whose force they give."""
+    """The system with the groups of all families, the nodes they couple, and the elements whose force they compute."""
     if not any(one.wanted(system.model) for one in FAMILIES):
         return system
     groups, given = list[Any](), list[Ints]()
@@ -264,7 +264,7 @@ def with_families(system: System) -> System:
     index = np.concatenate(given)
     system = replace(system, bars=silent(system.bars, index[index >= 0]))
     mass = system.directed_mass
-    if massive_ones(families):  # in the reference position
+    if massive_ones(families):  # evaluated in the reference position
         massive = [(family, own) for family, own in acting(families) if family.mass is not None]
         couples = any(len(family.pairs(own)) for family, own in massive if family.couples)
         mass, size = np.zeros((len(system.labels) + couples * len(pairs), 9)), system.size
@@ -274,9 +274,9 @@ def with_families(system: System) -> System:
 
 
 def assemble(model: Model, gone: Flags | None = None, shed: Flags | None = None) -> System:
-    """Arrays of a model without the elements that are gone (k,), in places that do not depend on these.
-    shed  (c,) which of its nonstructural masses are off
-    ModelError where a bar has no length."""
+    """Arrays of a model; elements that are gone (k,) keep their places, with zero properties.
+    shed  (c,) which of its nonstructural masses are removed
+    ModelError: a bar has no length."""
     builder = _Builder(model, gone, shed)
     for section in model.sections:
         builder.add_section(section)
@@ -292,7 +292,7 @@ def assemble(model: Model, gone: Flags | None = None, shed: Flags | None = None)
 
 
 class _Builder:
-    """Arrays in the making; bars in element order until ``system`` sorts them by kind."""
+    """Arrays under construction; bars in element order until ``system`` sorts them by kind."""
 
     def __init__(self, model: Model, gone: Flags | None, shed: Flags | None) -> None:
         mesh = model.mesh
@@ -324,7 +324,7 @@ class _Builder:
         self.ends = np.concatenate([self.nodes[self.axial], links, legs])
         self.constants, self.kinds = self._geometry()
         if model.planes:
-            ends, constants = planes_of(model)  # stops between planes and nodes, behind all other bars
+            ends, constants = planes_of(model)  # stops between planes and nodes, after all other bars
             self.kinds = np.concatenate([self.kinds, np.tile([LINEAR, RIGID], (len(ends), 1))])
             self.ends = np.concatenate([self.ends, ends])
             self.constants = np.concatenate([self.constants, constants], axis=1)
@@ -333,7 +333,7 @@ class _Builder:
         length, given = 1.0 / self.constants[bar.INV_LENGTH, chosen], given[chosen]
         self.constants[bar.BASE_CONSTANT, chosen] = 0.5 * (length - given) * (length + given)
         self.constants[bar.INV_LENGTH, chosen] = 1.0 / given
-        legs = self.family[self.reeved, 1, None] + np.arange(2)  # they have the whole length, and half of what it lacks
+        legs = self.family[self.reeved, 1, None] + np.arange(2)  # each has the whole L0 and half of the elongation
         apart = (1.0 / self.constants[bar.INV_LENGTH, legs]).sum(axis=1, keepdims=True)
         given = given_lengths(mesh, model.rest_lengths)[self.reeved, None]
         given = np.where(np.isnan(given), apart, given)
@@ -383,7 +383,7 @@ class _Builder:
         return f"{what} of nodes {first} and {second}"
 
     def _close_legs(self) -> None:
-        """Ropes of constant length over pulleys are two bars, with the section of their element."""
+        """Makes ropes of constant length over pulleys two bars with the section of their element."""
         head = self.family[self.reeved, 1]
         self.constants[np.ix_(OF_SECTION, head + 1)] = self.constants[np.ix_(OF_SECTION, head)]
         self.kinds[head], self.kinds[head + 1] = (LEG, RIGID), (BEYOND, RIGID)
@@ -466,7 +466,7 @@ class _Builder:
                 self.constants[bar.STRESS0, chosen] = condition.value
 
     def add_free_bodies(self) -> None:
-        """Their rotary inertia; bars and springs within them have no force."""
+        """Adds their rotary inertia; bars and springs within them get no force."""
         for body in self.model.free_bodies:
             mesh, model = self.mesh, self.model
             (element,) = np.flatnonzero(mesh.is_of("ROTARYI") & (self.nodes[:, 0] == mesh.nodes_of(body.node)[0]))
@@ -483,7 +483,7 @@ class _Builder:
         self.constants[np.ix_(np.array(NOTHING), members)], self.kinds[members] = 0.0, (GREEN, BILINEAR)
 
     def _refuse_overflow(self) -> None:
-        """ModelError where a stiffness or a mass is no usable number."""
+        """ModelError if a stiffness or a mass is too large or not a number."""
         constants = self.constants
         with np.errstate(over="ignore", invalid="ignore"):
             stiffness = constants[bar.AREA] * constants[bar.YOUNG] * constants[bar.INV_LENGTH] ** 2

@@ -16,13 +16,13 @@ from fem.deck.writer import write_deck
 from fem.model import Dynamic, Model
 
 PAIRS = 4
-"""Of time and value, on all lines of an amplitude but the last."""
+"""Pairs of time and value on each line of an amplitude but the last."""
 WITHOUT = {"N", "T"}
 """Variables that trusses of Abaqus do not print."""
 
 
 def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
-    """Suffix -> text of what is written, and the notes."""
+    """Suffix -> text of each file, and the notes."""
     writing = Writing("Abaqus", model)
     for each in model.amplitudes.values():
         if each.definition in ("SWEEP", "SPLINE"):
@@ -58,7 +58,7 @@ def cards_of(text: str) -> Iterator[list[str]]:
 
 
 def translated(card: list[str], model: Model, writing: Writing) -> list[str]:
-    """A card and its lines as Abaqus wants them."""
+    """A card and its lines in the form that Abaqus accepts."""
     head, *lines = card
     head, _, place = head.partition("\t")
     keyword = head.partition(",")[0]
@@ -85,7 +85,7 @@ def translated(card: list[str], model: Model, writing: Writing) -> list[str]:
 
 
 def dynamic_line(procedure: Dynamic, writing: Writing) -> str:
-    """HHT, of which the trapezoidal rule is ALPHA=0."""
+    """HHT; the trapezoidal rule is ALPHA=0."""
     alpha = procedure.alpha if procedure.integrator == "HHT" else hht_of(procedure, writing)
     flags = [*(["DIRECT"] if procedure.direct else []), f"ALPHA={number(alpha)}"]
     return ", ".join(["*DYNAMIC", *flags, *([] if procedure.initial_acceleration else ["INITIAL=NO"])])

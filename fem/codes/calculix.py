@@ -1,7 +1,7 @@
-"""CalculiX: a deck of axial springs and masses, because its trusses diverge in dynamics; forces at nodes, one at a dof.
+"""CalculiX: a deck of axial springs and masses, because its trusses diverge in dynamics; one nodal force at each dof.
 
-CalculiX expands T3D2 into a solid, whose free rotation about its axis stops the iteration of long motions. SPRINGA and
-MASS have no such freedom; their deck is one of ours, too, so that it is read back and run for a test.
+CalculiX expands T3D2 into a solid, whose free rotation about its axis prevents convergence in long motions. SPRINGA and
+MASS have no such rotation; the exported deck can also be read and run by this program, for tests.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def table(rows: Iterable[Iterable[float]]) -> list[str]:
 
 
 def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
-    """Suffix -> text of what is written, and the notes."""
+    """Suffix -> text of each file, and the notes."""
     writing = Writing("CalculiX", model)
     twin = twin_of(writing)
     note_dashpots(twin, writing)
@@ -63,7 +63,7 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
 
 
 def note_dashpots(twin: Twin, writing: Writing) -> None:
-    """What CalculiX 2.20 leaves out of the forces of dashpots."""
+    """Notes the forces of dashpots that CalculiX 2.20 ignores."""
     ends = {node for m in twin.members if m.damping for node in (m.first, m.last)}
     if any(twin.v[3 * node : 3 * node + 3].any() for node in ends):
         writing.note("dashpots, BETA: CalculiX begins without their force; its motion is of first order in dt")
@@ -134,7 +134,7 @@ def step_lines(twin: Twin, stage: Stage, curves: dict[PiecewiseSeries, str], wri
             lines.append("*CLOAD, OP=NEW")
         for name, rows in groups.items():
             lines += [card(keyword, OP="NEW" if is_new else None, AMPLITUDE=name), *rows]
-    if len(twin.stages) > 1:  # CalculiX wants energies from the first step on, where a later one moves
+    if len(twin.stages) > 1:  # CalculiX needs energies from the first step on if a later one is dynamic
         lines += ["*EL FILE, FREQUENCY=1000000", "ENER"]
     return [*lines, f"*NODE PRINT, NSET={PRINTED}, FREQUENCY={stage.every}", "U", "*END STEP"]
 

@@ -17,7 +17,7 @@ NAME = 24
 
 
 def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
-    """Suffix -> text of what is written, and the notes."""
+    """Suffix -> text of each file, and the notes."""
     writing = Writing("Code_Aster", model)
     twin = twin_of(writing, keeps_off=True)
     if any(each.plus != 1.0 for each in twin.members):
@@ -108,7 +108,7 @@ def commands(twin: Twin, groups: dict[tuple[float, ...], list[Member]], writing:
 
 
 def stage_lines(twin: Twin, stage: Stage, number: int, laws: list[str], writing: Writing) -> list[str]:
-    """A step: its instants, its charges with their functions, the command that solves it, what it prints."""
+    """A step: its instants, its loads with their functions, the command that solves it, its output."""
     lines = [f"# {one_line(stage.name)}"]
     times = f"DEBUT={stage.start!r}, INTERVALLE=_F(JUSQU_A={stage.end!r}, NOMBRE={stage.increments})"
     lines.append(f"LI{number} = DEFI_LIST_REEL({times})")

@@ -1,5 +1,5 @@
-"""``fem export DECK --to calculix|opensees|moordyn|code_aster|abaqus``: the files of a deck for another code; what it
-asks of that code, feature by feature, and the refusal of what the code cannot express.
+"""``fem export DECK --to calculix|opensees|moordyn|code_aster|abaqus``: files of a deck for another code; the features
+that the deck needs, and the refusal of those that the code does not have.
 
 ``forms.csv`` lists the features that each code can express, with the form they take there; all others are refused, by
 the line of the deck. It is the table of docs/other_codes.md.
@@ -27,7 +27,7 @@ from fem.model.mesh import BEAMS, TRUSSES
 
 
 class Feature(NamedTuple):
-    """One row of the table of codes: whether a model has it, the card that asks for it, and a word in or below that."""
+    """One row of the table of codes: a test whether a model has the feature, its card, and a word in or below that."""
 
     name: str
     is_in: Callable[[Model], object]
@@ -159,12 +159,12 @@ def forms_of(code: str) -> dict[str, str]:
 
 
 def stem_of(model: Model) -> str:
-    """The beginning of all names of files, which no program takes for an option, for several words or for code."""
+    """Beginning of all file names, which no program can mistake for an option, for several words or for code."""
     return re.sub(r"^(?=[-.])", "_", re.sub(r"[^\w.-]+", "_", Path(model.source or "model").stem))
 
 
 def one_line(text: str) -> str:
-    """What comments say: no line break or other sign that cannot be printed ends them."""
+    """Text of a comment, without line breaks and other characters that could end it."""
     return "".join(sign if sign.isprintable() else " " for sign in text).strip()
 
 
@@ -185,7 +185,7 @@ def source_of(model: Model) -> str:
 
 
 class Writing:
-    """What is said while a deck is written for a code: refusals, and notes on what differs there."""
+    """Messages while a deck is written for a code: refusals, and notes on differences."""
 
     def __init__(self, code: str, model: Model) -> None:
         self.code, self.model = code, model
@@ -202,7 +202,7 @@ class Writing:
         self.problems.append(Problem(file, line, 1, message, text, hint))
 
     def note(self, text: str) -> None:
-        """What differs in the code, said once."""
+        """A difference in the code, noted once."""
         if (text := one_line(text)) not in self.notes:
             self.notes.append(text)
 
@@ -223,14 +223,15 @@ CODES = {
 
 
 def module_of(code: str) -> Any:
-    """What writes for a code. CommandError: there is no such code."""
+    """The module that writes for a code. CommandError: there is no such code."""
     if code not in CODES:
         raise CommandError(f"there is no code {code!r}; {proposal(code, CODES)}")
     return import_module(f"fem.codes.{code}")
 
 
 def files_for(code: str, model: Model) -> tuple[dict[str, str], list[str]]:
-    """Name -> text of the files, and notes on what differs. DeckError: what the code cannot express, line by line."""
+    """Name -> text of the files, and notes on differences. DeckError: features that the code does not have, line by
+    line."""
     texts, notes = module_of(code).files_of(replace(model, heading=tuple(map(one_line, model.heading))))
     for suffix, text in texts.items():
         check_text(suffix, text)
@@ -241,7 +242,7 @@ PYTHON = (".py", ".comm")
 
 
 def check_text(suffix: str, text: str) -> None:
-    """CommandError, before anything is written: a script is no Python, or a line breaks where we broke none."""
+    """CommandError, before anything is written: a script is not valid Python, or a text from the deck breaks a line."""
     try:
         if suffix.endswith(PYTHON):
             ast.parse(text.encode())
@@ -263,11 +264,11 @@ def export_deck(
 
     to      calculix, opensees, moordyn, code_aster, abaqus
     folder  of the files, whose names begin with that of the deck
-    say     is told what differs there
+    say     receives notes on differences
 
     Raises
     ------
-    DeckError     what the code cannot express, each with its line of the deck
+    DeckError     features that the code does not have, each with its line of the deck
     CommandError  a file exists and holds something else; no such code
 
     >>> [path.name for path in fem.export_deck("inputs/sdnl100.inp", "opensees", "exported")]

@@ -1,4 +1,4 @@
-"""``fem export DECK --to fmu``: a co-simulation unit (FMI 3 or 2), and what it does while it is simulated.
+"""``fem export DECK --to fmu``: a co-simulation unit (FMI 3 or 2), and its functions during a simulation.
 
 PythonFMU3 and PythonFMU make the archive and its library, which starts Python: the importing program needs this Python
 environment, with ``fem`` and the library.
@@ -99,13 +99,13 @@ def export_fmu(
 
 
 def identifier(stem: str) -> str:
-    """The name of the unit, for C and Python."""
+    """Name of the unit, valid in C and Python."""
     name = re.sub(r"\W", "_", stem, flags=re.ASCII)
     return f"unit_{name}" if not name.isidentifier() or keyword.iskeyword(name) else name
 
 
 def copy_deck(model: Model, folder: Path) -> None:
-    """All files that the deck is read from: they are in its folder or below it."""
+    """Copies all files of the deck; they are in its folder or below it."""
     home = Path(model.source).resolve().parent
     for file in map(Path, model.files):
         place = folder / file.relative_to(home)
@@ -114,7 +114,7 @@ def copy_deck(model: Model, folder: Path) -> None:
 
 
 def description_of(model: Model, name: str, inputs: Sequence[str], outputs: Sequence[str]) -> dict[str, Any]:
-    """What the unit has, checked against the deck."""
+    """Variables of the unit, checked against the deck."""
     users = {key: float(each.points[0, 1]) for key, each in model.amplitudes.items() if each.definition == "USER"}
     if missing := [one for one in inputs if one.upper() not in users]:
         raise CommandError(str(unknown("amplitude with DEFINITION=USER", missing[0], users)))
@@ -140,7 +140,7 @@ SI = {"length": "m", "length/time": "m/s", "length/time²": "m/s²", "force": "N
 
 
 def texts_of(model: Model, inputs: Iterable[str], outputs: Sequence[str]) -> dict[str, str]:
-    """What the variables of the unit are, and their units: those of the deck, in SI where its heading says so."""
+    """Descriptions of the variables of the unit, with their units if the heading of the deck says SI."""
     found = dict.fromkeys(model.parameters, "parameter of the deck")
     found |= dict.fromkeys(inputs, "amplitude of the deck; reached at the end of the next communication step")
     quantities = {each.name: each for table in QUANTITIES.values() for each in table}
@@ -156,7 +156,7 @@ def texts_of(model: Model, inputs: Iterable[str], outputs: Sequence[str]) -> dic
 
 
 def read_as(model: Model, output: str) -> Callable[[Stepper], float]:
-    """How a stepper reads an output. CommandError: there is no such number."""
+    """Function that reads an output from a stepper. CommandError: there is no such number."""
     column, kind, label = number = number_named(output)
     if not kind:
         return lambda sim: sim.energies[column]
@@ -170,7 +170,7 @@ def read_as(model: Model, output: str) -> Callable[[Stepper], float]:
 
 
 class Unit:
-    """What a unit does, beside ``Fmi3Slave`` or ``Fmi2Slave``, whose methods it has.
+    """Methods of a unit, in addition to ``Fmi3Slave`` or ``Fmi2Slave``.
 
     The run begins when initialisation ends, or when an output is read: parameters are set before. Time of the unit
     starts at the last step of the deck; steps before it are run at the beginning.
@@ -212,7 +212,7 @@ class Unit:
         self.default_experiment = of.DefaultExperiment(0.0, about["period"], about["dt"])
 
     def put(self, name: str, value: float) -> None:
-        """A parameter, or an input for the end of the next step."""
+        """Sets a parameter, or an input for the end of the next step."""
         if name in self.parameters and self.sim is not None and value != self.given[name]:
             raise self.told(CommandError(f"{name}: parameters are set before the end of initialisation"))
         self.given[name] = float(value)
@@ -226,11 +226,11 @@ class Unit:
 
     @property
     def time(self) -> float:
-        """Of the unit."""
+        """Time of the unit."""
         return self.start + (self.sim.time - self.first if self.sim else 0.0)
 
     def begun(self) -> Stepper:
-        """The run, which begins with the values that are there; inputs that differ from the deck's jump to them."""
+        """The run; it begins with the present values, and inputs that differ from the deck's jump to them."""
         if self.sim is None:
             try:
                 parameters = {name: self.given[name] for name in self.parameters}
@@ -245,12 +245,12 @@ class Unit:
         return self.sim
 
     def told(self, error: Exception) -> Exception:
-        """The same error, whose words the log has."""
+        """The same error, with its message written to the log."""
         status = getattr(importlib.import_module(self.library + ".enums"), f"Fmi{self.fmi}Status")
         self.log(str(error.args[0] if isinstance(error, KeyError) else error), status.error)
         return error
 
-    # What the importing program calls
+    # Methods called by the importing program
 
     def setup_experiment(self, start_time: float, *_: Any) -> None:
         self.start = start_time
@@ -274,7 +274,7 @@ class Unit:
         return self.step_result(None)
 
     def step_result(self, error: Exception | None) -> Any:
-        """What a step answers, as FMI 3 and 2 want it: an error, or a step that is refused."""
+        """Return value of a step in FMI 3 or 2: an error, or a refused step."""
         if self.fmi == 2:
             return error is None
         of = importlib.import_module(self.library)

@@ -1,16 +1,15 @@
-"""``fem import moordyn``: a deck from an input file of MoorDyn v2, and what of the file has no meaning in it.
+"""``fem import moordyn``: a deck from an input file of MoorDyn v2, and the entries of the file that have no equivalent.
 
-Lines are laid between points, at rest, in the current; then comes a step for the motion. Lines that meet in a free
-point, two by two, are one line of several pieces, unless both bend: MoorDyn's are hinged to their points, and go on
-straight through connectors, rods without segments. Where more meet, or where others are held together, each has an end
-of its own there, and equations hold these. Where a line parts at a point (MoorDyn-F's section FAILURE), the bar beside
-the point breaks.
+Lines are laid between points, at rest, in the current; then follows a step for the motion. Two lines that meet at a
+free point become one line of several pieces, unless both bend: in MoorDyn these are hinged at points, and continuous
+only at connectors, rods without segments. If more lines meet, or other points are joined, each line has its own end
+there, and equations join these. If a line fails at a point (MoorDyn-F's section FAILURE), the adjacent bar breaks.
 
 Bodies and rods that move by themselves become free bodies. A body gets the masses of its points and rods: the sum, the
-common centre of mass and the tensor of inertia about it are those of its reference node. Its volume lifts at its own
-centre of gravity and the added mass of its volume acts at its origin, as in MoorDyn (source/Body.cpp). Its CdA acts on
-a member of length 1 and width 1 along z of the body through the origin. Rods are members, chains of bars within the
-body, without mass: theirs is in the body.
+common centre of mass and the tensor of inertia about it are those of its reference node. Its buoyancy acts at its own
+centre of gravity and the added mass of its volume at its origin, as in MoorDyn (source/Body.cpp). Its CdA acts on a
+member of length 1 and width 1 along z of the body through the origin. Rods are members, chains of bars within the body,
+without mass, because their mass is part of the body.
 
     I = sum of I_i + m_i (|r_i|^2 1 - r_i r_i^T),    of a rod m d^2/8 about its axis, m (L^2/12 + d^2/16) across
 
@@ -60,14 +59,14 @@ MOTION = """\
 *END STEP"""
 
 BEGIN = 2.0
-"""Total time at which the motion begins, and MoorDyn's time: the steps before it take 1 each."""
+"""Total time at which the motion and MoorDyn's time begin: each step before it takes 1."""
 GRAVITY = 9.80665
 """Of MoorDyn-C without the option (source/MoorDyn2.cpp)."""
 FRICTION_DAMPING = 200.0
 """FricDamp of MoorDyn-C without the option."""
 MEANT = set("wtrdpth depth seafloorfile g gravity wtrdnsty rho rhow kbot kb cbot cb".split())
 MEANT |= set("frictioncoefficient mu_ka mu_kt currents wavekin waterkin dtwave".split())
-"""Options that have a meaning in the deck."""
+"""Options that are used for the deck."""
 OWN = set("writelog writeunits dtm dt tscheme dtic tmaxic threshic cdscaleic ictmax icdt icthresh icdfac".split())
 OWN |= set(
     "icgendynamic dtout outswitch disableoutput disableouttime unifycurrentgrid inertialf inertialf_rampt".split()
@@ -94,7 +93,7 @@ class Chain:
 
 
 def chains_of(moorings: Moorings) -> list[Chain]:
-    """All lines, each in one chain. Labels are those of the first line times a power of ten."""
+    """All lines, each in one chain. The first label of a chain is the number of its first line times a power of ten."""
     beside: dict[int, list[MoorDynLine]] = {}
     for line in moorings.lines:
         beside.setdefault(line.first, []).append(line)
@@ -153,7 +152,7 @@ def deck_text(
 
 
 def mesh_lines(moorings: Moorings, chains: list[Chain]) -> list[str]:
-    """Ends, lines between them, sets of both, what holds the ends."""
+    """End nodes, lines between them, sets of both, supports of the ends."""
     lines, where = ["*NODE, NSET=POINTS"], nodes_of(chains)
     for chain in chains:
         for label, end in ((chain.nodes[0], chain.points[0]), (chain.nodes[-1], chain.points[-1])):
@@ -185,7 +184,7 @@ def mesh_lines(moorings: Moorings, chains: list[Chain]) -> list[str]:
 
 
 def mass_lines(end: MoorDynPoint, node: int) -> list[str]:
-    """Of a free point with a mass."""
+    """Mass of a free point."""
     if end.kind != "free" or not end.mass:
         return []
     name = f"POINT{end.label}"
@@ -193,7 +192,7 @@ def mass_lines(end: MoorDynPoint, node: int) -> list[str]:
 
 
 def added_lines(moorings: Moorings, chains: list[Chain], density: float) -> list[str]:
-    """Added mass of free points, rho V Ca in all directions: it has no weight, so it is an element of its own."""
+    """Added mass of free points, rho V Ca in all directions: without weight, so it is an element of its own."""
     where, lines = nodes_of(chains), list[str]()
     label = max(chain.nodes[-1] for chain in chains) + max(moorings.points)
     for end in (each for each in moorings.points.values() if each.is_loose and each.label in where):
@@ -205,7 +204,7 @@ def added_lines(moorings: Moorings, chains: list[Chain], density: float) -> list
 
 
 def history_lines(water: MoorDynWater) -> list[str]:
-    """What the current is multiplied by; MoorDyn's time begins with the motion."""
+    """Time factor of the current; MoorDyn's time begins with the motion."""
     if not water.history:
         return []
     rows = [numbers((BEGIN + time, factor)) for time, factor in water.history]
@@ -229,9 +228,9 @@ def property_lines(moorings: Moorings) -> list[str]:
 
 
 def law_lines(made: LineType, damping: float) -> list[str]:
-    """EA and BA [N s]: a spring beside a dashpot; with EA_s|EA_d a spring EA_d in series with those, which are EA_1 and
-    BA_s, 1/EA_s = 1/EA_d + 1/EA_1 (MoorDyn, Line.cpp); with a slope EA_d follows the mean load. With BA 0|BA_d the
-    dashpot is beside EA_d instead, so EA_1 is what acts at once."""
+    """EA and BA [N s]: a spring parallel to a dashpot; EA_s|EA_d adds a spring EA_d in series with these, EA_1 and
+    BA_s, 1/EA_s = 1/EA_d + 1/EA_1 (MoorDyn, Line.cpp); with a slope EA_d depends on the mean load. With BA 0|BA_d
+    the dashpot is parallel to EA_d instead, so that EA_1 is the instantaneous stiffness."""
     static, *dynamic = made.parts(3)
     if not dynamic:
         return ["*ELASTIC", repr(static), *([f"*DAMPING, BETA={damping / static:.9g}"] if damping else [])]
@@ -261,7 +260,7 @@ def bed_lines(
 def weight_lines(
     moorings: Moorings, chains: list[Chain], gravity: float, density: float, forces: list[str]
 ) -> list[str]:
-    """Of lines and points, less what the water carries; forces: those on bodies."""
+    """Weight of lines and points, less buoyancy; forces: those on bodies."""
     lines = [f"LINES, GRAV, {gravity!r}, 0., 0., -1."]
     lines += [f"{set_of(moorings, name)}, PB, 1., {moorings.types[name].diameter!r}" for name in used(moorings)]
     where = nodes_of(chains)
@@ -275,7 +274,7 @@ def weight_lines(
 
 
 def water_lines(moorings: Moorings, chains: list[Chain], members: list[str], is_changing: bool) -> list[str]:
-    """Drag and added mass of each type, and the drag of points on the bars beside them; members: lines of bodies."""
+    """Drag and added mass of each type; drag of points, on the adjacent bars; members: lines of bodies."""
     dragged = drag_of_points(moorings, chains)
     curve = ", CURRENT" * is_changing
     sets = [(set_of(moorings, name), moorings.types[name], 0.0) for name in used(moorings)]
@@ -299,7 +298,7 @@ def water_lines(moorings: Moorings, chains: list[Chain], members: list[str], is_
 
 
 def plain_lines(moorings: Moorings, chains: list[Chain]) -> list[str]:
-    """Sets of the bars of each type that carry no drag of points, where some do."""
+    """Sets of the bars of each type without drag of points, if some have it."""
     dragged = drag_of_points(moorings, chains)
     lines = []
     for name in used(moorings) if dragged else ():
@@ -309,14 +308,14 @@ def plain_lines(moorings: Moorings, chains: list[Chain]) -> list[str]:
 
 
 def plain_bars(moorings: Moorings, chains: list[Chain], name: str, dragged: Container[int]) -> list[int]:
-    """Labels of the bars of a type that carry no drag of points."""
+    """Labels of the bars of a type without drag of points."""
     pieces = [pair for chain in chains for pair in zip(chain.lines, chain.nodes, strict=False)]
     bars = (range(node, node + line.segments) for line, node in pieces if line.type == name)
     return [bar for its in bars for bar in its if bar not in dragged]
 
 
 def drag_of_points(moorings: Moorings, chains: list[Chain]) -> dict[int, tuple[LineType, float]]:
-    """Bar -> its type, and the CdA of free points beside it over its length, shared by all bars at the point."""
+    """Bar -> its type, and the CdA of adjacent free points over its length, distributed over all bars at the point."""
     found: dict[int, tuple[LineType, float]] = {}
     lines = {line.label: line for line in moorings.lines}
     beside = bars_beside(chains)
@@ -331,7 +330,7 @@ def drag_of_points(moorings: Moorings, chains: list[Chain]) -> dict[int, tuple[L
 
 
 def bars_beside(chains: list[Chain]) -> dict[tuple[int, int], int]:
-    """(line, point) -> label of the bar of the line beside the point."""
+    """(line, point) -> label of the bar of the line at the point."""
     found: dict[tuple[int, int], int] = {}
     for chain in chains:
         for k, line in enumerate(chain.lines):
@@ -351,12 +350,12 @@ def nodes_of(chains: list[Chain]) -> dict[int, list[int]]:
 
 
 def used(moorings: Moorings) -> list[str]:
-    """Line types that there are lines of."""
+    """Line types that are used."""
     return list(dict.fromkeys(line.type for line in moorings.lines))
 
 
 def set_of(moorings: Moorings, name: str) -> str:
-    """Element set of a line type: no two have the same, however alike their names are."""
+    """Element set of a line type; names are unique even if those of types are similar."""
     plain = ["TYPE_" + re.sub(r"\W", "_", each).upper() for each in moorings.types]
     at = list(moorings.types).index(name)
     count = plain[:at].count(plain[at])
@@ -376,8 +375,8 @@ def in_rows(labels: list[int]) -> list[str]:
 
 
 def failure_lines(moorings: Moorings, ends: Mapping[tuple[int, int], int], begin: float) -> list[str]:
-    """``*FAILURE`` cards. DeckError: they name what is not there, or cannot be.
-    ends  (line, point) -> the bar of the line beside the point;  begin  total time at which MoorDyn's begins"""
+    """``*FAILURE`` cards. DeckError: they refer to something unknown, or are not possible.
+    ends  (line, point) -> the bar of the line at the point;  begin  total time at which MoorDyn's time begins"""
     found: dict[str, list[str]] = {"TIME": [], "TENSION": []}
     for row in moorings.failures:
         if len(row.words) < 5:
@@ -411,7 +410,7 @@ class BodyLines:
 
 
 def inertia_of(body: MoorDynBody, points: list[MoorDynPoint]) -> tuple[float, Floats, Floats]:
-    """Mass, centre (3,) and tensor of inertia about it (3, 3). DeckError: that of no body."""
+    """Mass, centre (3,) and tensor of inertia about it (3, 3). DeckError: no body has such an inertia."""
     axes = np.array([on_body(axis, (0.0, 0.0, 0.0, *body.pose[3:])) for axis in np.eye(3).tolist()]).T
     parts = [(body.mass, np.array(on_body(body.centre, body.pose)), axes @ np.diag(body.inertia) @ axes.T)]
     parts += [(point.mass, np.array(point.place), np.zeros((3, 3))) for point in points]
@@ -438,7 +437,8 @@ def inertia_of(body: MoorDynBody, points: list[MoorDynPoint]) -> tuple[float, Fl
 
 
 def bodies_of(moorings: Moorings, where: dict[int, list[int]], first: int, gravity: float, density: float) -> BodyLines:
-    """All free bodies; where: point -> its nodes;  first: labels from there on are free. DeckError: one cannot be."""
+    """All free bodies; where: point -> its nodes;  first: labels from here on are free. DeckError: a body is not
+    possible."""
     found = BodyLines()
     for body in (each for each in moorings.bodies.values() if each.is_loose):
         first = write_body(body, moorings, where, first, gravity, density, found)
@@ -513,7 +513,7 @@ def write_body(
 
 
 def water_on(rod: Rod, name: str) -> list[str]:
-    """Drag and added mass of a member; what its ends have is spread along it."""
+    """Drag and added mass of a member; those of its ends are distributed along it."""
     d, slender = rod.diameter, rod.diameter / rod.length
     along, added_along = 0.5 * rod.end_drag * slender, 2.0 / 3.0 * rod.end_added * slender
     lines = [f"{name}, FDD, 1., {d!r}, {rod.drag!r}"] if rod.drag else []
@@ -528,7 +528,7 @@ LEFT = {
     "EXTERNAL LOADS": "external loads and damping of points",
     "OUTPUTS": "outputs (T of all elements, COORD and RF of points are printed)",
 }
-"""Sections that have no meaning in the deck."""
+"""Sections without an equivalent in the deck."""
 CHANGING = dict.fromkeys(("statdynfricscale", "mc"), "static friction is taken equal to kinetic friction")
 CHANGING |= dict.fromkeys(("fricdamp", "cv"), "the friction of *SEABED follows displacements")
 FRICTION = (
@@ -545,7 +545,7 @@ SLOPING = (
 
 
 def convert(file: Path, output: Path, force: bool = False, say: Say = lambda text: None) -> None:
-    """``fem import moordyn``; ``say`` is told what is left out and what is written.
+    """``fem import moordyn``; ``say`` receives notes on what is ignored and what is written.
     DeckError: the file cannot be understood. CommandError: the deck exists and holds something else."""
     moorings = read(file)
     chains = chains_of(moorings)
@@ -558,7 +558,7 @@ def convert(file: Path, output: Path, force: bool = False, say: Say = lambda tex
 
 
 def places(moorings: Moorings, chains: list[Chain]) -> list[str]:
-    """Which node is which point, for the head of the deck."""
+    """Point of each node, for the heading of the deck."""
     found = []
     for label, nodes in nodes_of(chains).items():
         end = moorings.points[label]
@@ -567,7 +567,7 @@ def places(moorings: Moorings, chains: list[Chain]) -> list[str]:
 
 
 def floating(moorings: Moorings) -> list[str]:
-    """Lines that float and reach the surface: MoorDyn has them stand there by EI."""
+    """Lines that float and reach the surface, where MoorDyn supports them by EI."""
     gravity = moorings.option("g", "gravity", default=GRAVITY)
     density = moorings.option("WtrDnsty", "rho", "rhoW", default=1025.0)
     found = []
@@ -586,7 +586,7 @@ def floating(moorings: Moorings) -> list[str]:
 
 
 def left_out(moorings: Moorings) -> list[str]:
-    """What of the file has no meaning in the deck, each named."""
+    """Entries of the file without an equivalent in the deck."""
     found = [f"section {name}: {LEFT.get(name, 'not known,')} left out" for name in moorings.others]
     for end in (each for each in moorings.points.values() if each.is_connector):
         found.append(f"{end.name} has no segments: a connector at its end A, without length, mass and forces of water")

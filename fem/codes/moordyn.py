@@ -1,7 +1,7 @@
 """MoorDyn v2: an input file of lines and points, and a Python script that moves its coupled points and writes a table.
 
-Bars that the deck lays at rest become lines of many segments; where a deck begins with motion each bar is a line of one
-segment between two points, for MoorDyn starts a line of more from its own catenary. Lines do not push. Height is z.
+Bars laid at rest by the deck become lines of many segments; if a deck begins with motion, each bar is a line of one
+segment between two points, because MoorDyn starts longer lines from its own catenary. Lines do not push. Height is z.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from fem.model import Model
 from fem.model.curves import Constant
 
 COURANT = 0.5
-"""MoorDyn's step times the highest frequency."""
+"""Product of MoorDyn's time step and the highest frequency."""
 DRY = 1e-3
-"""Diameter of lines that no water touches."""
+"""Diameter of lines without loads of water."""
 REST = ("600 TmaxIC", "0 threshIC")
-"""MoorDyn's static solve ends where its residual *changes* by less than ``threshIC``: at once where a free point falls.
-With 0 it takes all its steps, and the best state of them. With 0 TmaxIC free points stay where they are drawn."""
+"""MoorDyn's static solution ends when its residual *changes* by less than ``threshIC``: at once if a free point falls.
+With 0 it uses all its steps, and the best state of them. With 0 TmaxIC free points stay at their given places."""
 MOTION = ("0 TmaxIC",)
-"""Where points are let go: a solve would do so at once."""
+"""Without static solution, because it would release points at once."""
 FILE = """--- MoorDyn ---
 # {heading}: written by fem export from {source}; units are those of the deck
 {notes}--- LINE TYPES ---
@@ -88,7 +88,7 @@ class WrittenLine(NamedTuple):
 
 
 def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
-    """Suffix -> text of what is written, and the notes."""
+    """Suffix -> text of each file, and the notes."""
     writing = Writing("MoorDyn", model)
     twin = twin_of(writing)
     moving = [stage for stage in twin.stages if stage.dynamic]
@@ -165,7 +165,7 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
 
 
 def check(twin: Twin, moving: list[Stage], writing: Writing) -> None:
-    """Other starts than rest, nodes without mass or held in part, springs with tables are refused."""
+    """Refuses initial states other than rest, nodes without mass or partly supported, springs with tables."""
     held = twin.fixed.copy()
     for stage in twin.stages:
         held[np.divmod(list(stage.held), 3)] = True
@@ -191,7 +191,7 @@ def check(twin: Twin, moving: list[Stage], writing: Writing) -> None:
 
 
 def gravity_of(twin: Twin, moving: list[Stage], writing: Writing) -> float:
-    """The one acceleration along -z that gives all free nodes their loads."""
+    """The common acceleration along -z that corresponds to the loads of all free nodes."""
     stage = (moving or twin.stages)[-1]
     found = set[float]()
     for node in (twin.free & (twin.mass > 0.0)).nonzero()[0].tolist():
@@ -233,13 +233,13 @@ def kinds_of(twin: Twin, writing: Writing) -> dict[int, LineType]:
 
 
 def segment_of(member: Member) -> float:
-    """Unstretched length of a segment, of which the elongation to the deck's gives the tension at the start."""
+    """Unstretched length of a segment; its elongation to the deck's length gives the initial tension."""
     full = member.stiffness * member.length0
     return member.length0 / (1.0 + member.pretension / full) if full else member.length0
 
 
 def chains_of(twin: Twin, kinds: dict[int, LineType], heavy: set[int], joins: bool) -> list[WrittenLine]:
-    """Lines: equal members end to end where the deck starts at rest, else each member by itself."""
+    """Lines: equal members in a row if the deck starts at rest, else each member by itself."""
     beside: dict[int, list[Member]] = {}
     for member in twin.members:
         beside.setdefault(member.first, []).append(member)
@@ -267,7 +267,7 @@ def chains_of(twin: Twin, kinds: dict[int, LineType], heavy: set[int], joins: bo
 
 
 def start_of(twin: Twin, moving: list[Stage]) -> list[list[float]]:
-    """(n, 3) places at the start of the motion: held nodes where their supports are then."""
+    """(n, 3) positions at the start of the motion: supported nodes at the positions of their supports then."""
     place = twin.system.coordinates + twin.u.reshape(-1, 3)
     for stage in twin.stages:
         for dof, series in stage.held.items() if stage.dynamic is None or stage is moving[0] else ():
@@ -291,7 +291,7 @@ def places_of(twin: Twin, moving: list[Stage], coupled: list[int], level: float)
 
 
 class MoorDynBottom(NamedTuple):
-    """MoorDyn's, one for all lines: level, force and damping over area and depth by the diameter, friction."""
+    """MoorDyn's bottom, one for all lines: level, force and damping over area and depth by the diameter, friction."""
 
     elevation: float
     stiffness: float
@@ -300,7 +300,7 @@ class MoorDynBottom(NamedTuple):
 
 
 def bottom_of(twin: Twin, kinds: dict[int, LineType], writing: Writing) -> MoorDynBottom | None:
-    """The stiffest of those below the lines, noted where others differ. DeckError: levels or friction differ."""
+    """The stiffest bottom below the lines; others that differ are noted. DeckError: levels or friction differ."""
     mesh, found = twin.model.mesh, dict[int, MoorDynBottom]()
     for bed in twin.model.seabeds:
         its = mesh.elements_of(bed.element_set).tolist() if bed.element_set else range(len(mesh.element_labels))

@@ -1,7 +1,7 @@
-"""A MoorDyn v2 input file as it stands: sections of words, and what lines, points and options are in them.
+"""Reader of MoorDyn v2 input files: sections of words, and the lines, points and options in them.
 
 Source: MoorDyn 2.7, docs/inputs.rst and MoorDyn2.cpp: a section begins with a line of dashes and its name, tables have
-two lines of heads, # begins a comment, columns count and their heads do not.
+two header lines, # begins a comment, columns are identified by position, not by header.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ KINDS = {
 
 
 def number_of(word: str) -> float:
-    """NaN: it is none."""
+    """The number; NaN if the word is none."""
     try:
         return float(word)
     except ValueError:
@@ -95,11 +95,11 @@ class LineType:
 
     @property
     def bends(self) -> bool:
-        """EI acts: elements of lines that bend take no other law than EA and BA."""
+        """Whether EI is used: elements of bending lines allow no other law than EA and BA."""
         return self.bending > 0.0 and len(self.parts(3)) == 1
 
     def parts(self, place: int) -> list[float]:
-        """The numbers between bars of EA (3) or BA (4): static, dynamic, slope of that over the mean load."""
+        """The numbers of EA (3) or BA (4) separated by bars: static, dynamic, slope of that over the mean load."""
         return [float(word) for word in self.row.words[place].split("|")]
 
 
@@ -107,7 +107,7 @@ class LineType:
 class MoorDynPoint:
     """``kind`` is fixed, coupled, free or tied: to the ``body`` of this name. Steady forces as old files have them.
     name  of the end of a rod;  its label is then above those of the points
-    is_connector  a rod without length: it takes the direction in which no moment of the lines with EI turns it"""
+    is_connector  a rod without length: it rotates freely under the moments of lines with EI"""
 
     row: FileRow
     label: int
@@ -124,7 +124,7 @@ class MoorDynPoint:
 
     @property
     def is_loose(self) -> bool:
-        """What is said of its mass and of water matters."""
+        """Whether its mass and its loads in water matter."""
         return self.kind in ("free", "tied")
 
 
@@ -184,7 +184,7 @@ class MoorDynLine:
 
 @dataclass(slots=True)
 class Moorings:
-    """What a file holds. ``options``: lower-case names -> rows; ``others``: sections that are not read."""
+    """Content of a file. ``options``: lower-case names -> rows; ``others``: sections that are not read."""
 
     file: Path
     types: dict[str, LineType]
@@ -196,7 +196,7 @@ class Moorings:
     bodies: dict[str, MoorDynBody] = field(default_factory=dict)
 
     def row(self, *names: str) -> FileRow | None:
-        """Where an option stands, by any of its names."""
+        """Row of an option, by any of its names."""
         return next((self.options[name.lower()] for name in names if name.lower() in self.options), None)
 
     def option(self, *names: str, default: float) -> float:
@@ -208,7 +208,7 @@ class Moorings:
 
 
 def read(path: Path) -> Moorings:
-    """DeckError: what cannot be understood, with its place."""
+    """The content of a file. DeckError: an entry is invalid, with its place."""
     sections = sections_of(path)
     bodies = {each.name: each for each in map(body, sections.get("BODIES", []))}
     types: dict[str, LineType] = {}
@@ -236,7 +236,7 @@ def read(path: Path) -> Moorings:
 
 
 def sections_of(path: Path) -> dict[str, list[FileRow]]:
-    """Name -> its rows without heads; of sections that have any."""
+    """Name -> its rows without headers, of non-empty sections."""
     found: dict[str, list[FileRow]] = {}
     name, skipped = "", 0
     for number, text in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
@@ -290,7 +290,7 @@ PINNED = ("PINNED", "PIN")
 
 
 def several(row: FileRow, place: int, what: str, count: int) -> list[float]:
-    """Numbers between bars; one alone stands for all. DeckError: they are others than 1 or ``count``."""
+    """Numbers separated by bars; a single one applies to all. DeckError: there are neither 1 nor ``count``."""
     words = row.words[place].split("|") if place < len(row.words) else [""]
     found = [number_of(word) for word in words]
     if len(found) not in (1, count) or not all(map(math.isfinite, found)):
@@ -358,7 +358,7 @@ def rod_ends(
 
 
 def held_by(row: FileRow, bodies: dict[str, MoorDynBody], is_connector: bool) -> tuple[str, str]:
-    """The body that holds a rod, or "" and the kind of its own; connectors turn as they like, pinned or not."""
+    """The body that holds a rod, or "" and the kind of its own; connectors rotate freely, pinned or not."""
     word = row.words[2].upper()
     if is_connector:
         word = re.sub(r"(?<=\w)(PINNED|PIN)$", "", word)
@@ -373,7 +373,7 @@ def held_by(row: FileRow, bodies: dict[str, MoorDynBody], is_connector: bool) ->
 
 
 def check_connectors(points: dict[int, MoorDynPoint], lines: list[MoorDynLine], types: dict[str, LineType]) -> None:
-    """DeckError: lines with EI meet at a connector, otherwise than one at each end of one that is free."""
+    """DeckError: lines with EI meet at a connector, except one at each end of a free one."""
     for end in (each for each in points.values() if each.is_connector):
         bending = [each for each in lines if types[each.type].bends and end.label in (each.first, each.last)]
         name = f"R{end.name.removeprefix('rod ')}"
@@ -406,7 +406,7 @@ def point(row: FileRow, bodies: dict[str, MoorDynBody]) -> MoorDynPoint:
 
 
 def on_body(place: Sequence[float], pose: Sequence[float]) -> tuple[float, ...]:
-    """Where a point of a body is: x = X + Rx(roll) Ry(pitch) Rz(yaw) r (MoorDyn: intrinsic x, y, z)."""
+    """Position of a point of a body: x = X + Rx(roll) Ry(pitch) Rz(yaw) r (MoorDyn: intrinsic x, y, z)."""
     roll, pitch, yaw = (math.radians(angle) for angle in pose[3:])
     x, y, z = place
     x, y = x * math.cos(yaw) - y * math.sin(yaw), x * math.sin(yaw) + y * math.cos(yaw)

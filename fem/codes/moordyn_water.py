@@ -1,5 +1,5 @@
 """Files beside a MoorDyn input file: currents and waves (options Currents and WaveKin of MoorDyn-C, the file of
-WaterKin of MoorDyn-F), and depths (bathymetry), which are read as a plane where they are one.
+WaterKin of MoorDyn-F), and depths (bathymetry), which must form a plane.
 
 Source: MoorDyn, docs/waterkinematics.rst and docs/inputs.rst. WaveKin 7 is the sum of a sin(w t - k x + phase) over the
 lines of wave_frequencies.txt, stretched as Wheeler has it (source/Waves/SpectrumKin.cpp); a record of the surface at
@@ -30,8 +30,8 @@ def file_beside(path: Path, word: str) -> Path:
 
 
 def rows_of(path: Path, what: str, heads: int = 0) -> list[FileRow]:
-    """The lines that hold something, without the first ``heads`` of the file. CommandError: it is not there.
-    what  that takes the file, for the message"""
+    """The lines with content, without the first ``heads`` of the file. CommandError: there is no such file.
+    what  the option that uses the file, for the message"""
     if not path.is_file():
         raise CommandError(f"{what} from {path}, which does not exist")
     lines = enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
@@ -55,7 +55,7 @@ STEADY, CHANGING = "current_profile.txt", "current_profile_dynamic.txt"
 COMPONENTS, ELEVATION = "wave_frequencies.txt", "wave_elevation.txt"
 STEADY_HEADS, CHANGING_HEADS = 3, 4
 SMALL = 1e-6
-"""Over the largest component of a record: what is left out."""
+"""Components of a record below this fraction of the largest are omitted."""
 SAME_SHAPE = 1e-9
 NOT_HERE = {
     1: "its waves come from the program that drives MoorDyn",
@@ -83,7 +83,7 @@ class MoorDynWater:
     notices: tuple[str, ...] = ()
 
     def lines(self, begin: float) -> list[str]:
-        """The card of the waves; begin: total time at which MoorDyn's begins."""
+        """The card of the waves; begin: total time at which MoorDyn's time begins."""
         found = ["*WAVE, TYPE=AIRY, WAVE PERIOD, STRETCHING=WHEELER"] if self.waves else []
         for wave in self.waves:
             along = math.cos(wave.direction), math.sin(wave.direction)
@@ -93,7 +93,7 @@ class MoorDynWater:
 
 
 def water_of(moorings: Moorings) -> MoorDynWater:
-    """CommandError: a file is not there. DeckError: what cannot be understood, or has no place in a deck."""
+    """CommandError: a file is missing. DeckError: an entry is invalid, or has no equivalent in a deck."""
     file = moorings.row("WaterKin")
     named = file.words[0].strip("\"'").lower() if file else ""
     if file and named == "seastate":
@@ -233,7 +233,7 @@ def of_file(moorings: Moorings, asked: FileRow) -> MoorDynWater:
 
 
 def profile(rows: list[FileRow]) -> tuple[tuple[float, ...], ...]:
-    """The table of depths below its line of units: z, vx, vy, vz."""
+    """The table of depths below the line with its units: z, vx, vy, vz."""
     heads = [k for k, row in enumerate(rows) if "(m/s)" in row.text.lower()]
     if not heads:
         raise rows[0].error("no table of the current with a line of units, (m) (m/s) (m/s)")
@@ -246,7 +246,7 @@ def profile(rows: list[FileRow]) -> tuple[tuple[float, ...], ...]:
 
 
 FLAT = 1e-6
-"""Fraction of the largest depth by which points may lie off their plane."""
+"""Largest distance of points from their plane, as a fraction of the largest depth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +259,7 @@ class Bathymetry:
     across: float = 0.0
 
     def parameters(self) -> str:
-        """Of ``*SEABED``, where it is not level in the depth of the water."""
+        """Parameters of ``*SEABED``, if it differs from a level bottom at the depth of the water."""
         if not (self.rise or self.across):
             return "" if self.depth == self.mean else f", ELEVATION={-self.depth!r}"
         slope = math.degrees(math.atan(math.hypot(self.rise, self.across)))

@@ -1,4 +1,4 @@
-"""OpenSees: a Python script for openseespy that needs nothing else, runs the steps and writes a table of its own."""
+"""OpenSees: a Python script for openseespy without other dependencies, which runs the steps and writes a table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fem.codes.twin import Stage, Twin, radius_of, twin_of
 from fem.model import Dashpot, Model, Spring
 
 FAR = 1e3
-"""Strains beyond the ends of a table, up to which its force stays the same: OpenSees goes on with the last slope."""
+"""Strain beyond the ends of a table up to which its force is constant; OpenSees would continue with the last slope."""
 NEEDS = "Run it with Python; it needs openseespy only, and writes a table:"
 HEAD = """{comments}
 
@@ -36,7 +36,7 @@ MEANINGS = {
 
 
 def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
-    """Suffix -> text of what is written, and the notes."""
+    """Suffix -> text of each file, and the notes."""
     writing = Writing("OpenSees", model)
     twin = twin_of(writing, keeps_off=not any(section.mass_rule == "ONE POINT" for section in model.sections))
     members, tables, mesh = dict[int, Row](), dict[int, Row](), model.mesh
@@ -82,7 +82,7 @@ Row: TypeAlias = tuple[object, ...]
 
 
 def assignments(tables: Mapping[str, object], meanings: Mapping[str, str]) -> str:
-    """Python text of tables, an entry a line, each below what it means."""
+    """Python text of tables, one entry per line, each below a comment on its meaning."""
     lines = list[str]()
     for name, table in tables.items():
         lines += [f"# {meanings[name]}"] if name in meanings else []
@@ -96,12 +96,12 @@ def assignments(tables: Mapping[str, object], meanings: Mapping[str, str]) -> st
 
 
 def body_of(code: str) -> str:
-    """What is the same in the scripts of all decks."""
+    """The part of the script that is the same for all decks."""
     return Path(__file__).with_name(f"{code}_script.txt").read_text(encoding="utf-8")
 
 
 def flat(elongations: Sequence[float], forces: Sequence[float]) -> tuple[list[float], list[float]]:
-    """A table that stays flat beyond its ends."""
+    """A table with constant force beyond its ends."""
     places = [elongations[0] - FAR, *elongations, elongations[-1] + FAR]
     return places, [forces[0], *forces, forces[-1]]
 
@@ -139,7 +139,7 @@ def step_of(twin: Twin, stage: Stage, writing: Writing) -> Row:
 
 
 def integrator(stage: Stage, writing: Writing) -> Row:
-    """Of OpenSees, whose alphas count from the end of the increment."""
+    """The integrator of OpenSees, whose alphas are weights of the end of the increment."""
     dynamic = stage.dynamic
     if dynamic is None:
         return ()

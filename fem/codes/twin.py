@@ -1,6 +1,6 @@
-"""A deck as other codes need it: springs along lines, masses and forces at nodes, held dofs, in steps of equal dt.
+"""A deck in the form that other codes need: axial springs, masses and forces at nodes, fixed dofs, steps with equal dt.
 
-It is made of the arrays that our own runs are made of, so all codes are given the same numbers. dof = 3 * node + axis.
+It is made from the arrays of our own runs, so that all codes get the same numbers. dof = 3 * node + axis.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from fem.model.facts import distances
 from fem.model.mesh import AXIAL
 
 MOST_POINTS = 20_000
-"""Of a table of a load or a support that is no straight line."""
+"""Largest number of points in the table of a load or a support."""
 MOST_BESIDE = 12
 DIFFERENCES = {"GREEN": 1.5, "LOG": 0.5}
-"""Relative difference of a force from that by elongation over length, per strain."""
+"""Relative difference of a force from the engineering law, per unit of strain."""
 NUMBERS = [bar.AREA, bar.YOUNG, bar.VISCOUS, bar.STRESS0, bar.INV_LENGTH, bar.PLUS, bar.MINUS]
 
 
@@ -35,7 +35,7 @@ class Member(NamedTuple):
     """An axial element: force stiffness * (l - length0) + pretension, times ``plus`` where > 0, ``minus`` where < 0.
 
     first, last  node indices;  distance  of its nodes;  table  (force, l - length0) in place of all that, flat outside
-    damping  force per dl/dt;  mass  of the element; ``off``: what of it is off the diagonal of the mass matrix
+    damping  force per dl/dt;  mass  of the element; ``off``: its off-diagonal part in the mass matrix
     """
 
     label: int
@@ -70,7 +70,7 @@ class Member(NamedTuple):
 
 
 class PiecewiseSeries(NamedTuple):
-    """Values over total time, straight lines between the points."""
+    """Values over total time, linear between the points."""
 
     times: tuple[float, ...]
     values: tuple[float, ...]
@@ -81,7 +81,7 @@ class PiecewiseSeries(NamedTuple):
 
     @property
     def scaled(self) -> tuple[PiecewiseSeries, float]:
-        """The series with a largest value of 1, and what it is multiplied by."""
+        """The series with a largest value of 1, and its factor."""
         scale = max(self.values, key=abs) or 1.0
         return PiecewiseSeries(self.times, tuple(round(value / scale, 14) for value in self.values)), scale
 
@@ -113,7 +113,7 @@ class Stage(NamedTuple):
 
 
 def radius_of(dynamic: Dynamic) -> float:
-    """Spectral radius of a scheme at high frequencies: 1 undamped, 0 all damped at once."""
+    """Spectral radius of a scheme at high frequencies: 1 without damping, 0 with full damping in one increment."""
     known = {"GENERALIZED ALPHA": dynamic.rho, "BACKWARD EULER": 0.0}
     known["HHT"] = (1.0 + dynamic.alpha) / (1.0 - dynamic.alpha)
     return known.get(dynamic.integrator, 1.0)
@@ -163,7 +163,7 @@ class Twin:
         return {dof: series for dof, series in stage.held.items() if not self.fixed[divmod(dof, 3)]}
 
     def initial(self, values: Floats) -> list[tuple[int, int, float]]:
-        """Node, dof and value of what is not zero at the start."""
+        """Node, dof and value of all non-zero initial values."""
         return [(self.label(dof // 3), dof % 3 + 1, float(values[dof])) for dof in values.nonzero()[0].tolist()]
 
     def mass_beside(self, share: float, *, of_off: bool) -> dict[int, float]:
@@ -177,8 +177,8 @@ class Twin:
 
 
 def twin_of(writing: Writing, keeps_off: bool = False) -> Twin:
-    """The twin of a model that the code can express. keeps_off: the code has such masses of bars between free nodes.
-    DeckError: what a twin cannot have; what differs in it is noted."""
+    """The twin of a model. keeps_off: the code has off-diagonal masses of bars between free nodes.
+    DeckError: features that a twin cannot have; differences are noted."""
     writing.close()
     model = writing.model
     system = assemble(model)
@@ -262,7 +262,7 @@ def stages_of(writing: Writing, system: System, u: Floats, v: Floats) -> tuple[S
 
 
 def series_of(dofs: Ints, times: Floats, values: Floats) -> dict[int, PiecewiseSeries]:
-    """Of values (k, c) of dofs (c,); two points where nothing changes."""
+    """Series of values (k, c) of dofs (c,); two points for constant values."""
     short, whole = (float(times[0]), float(times[-1])), tuple(times.tolist())
     return {
         dof: PiecewiseSeries(short, (column[0], column[0]))
@@ -273,7 +273,7 @@ def series_of(dofs: Ints, times: Floats, values: Floats) -> dict[int, PiecewiseS
 
 
 def points_of(curve: Curve, grid: Floats) -> Floats:
-    """Instants between which a curve is straight: its own points, or the increments."""
+    """Instants between which a curve is linear: its own points, or the increments."""
     own = np.zeros(0)
     if isinstance(curve, Ramp):
         own = np.array([curve.start, curve.end])

@@ -1,1 +1,1 @@
-"""What the command line has in common."""
+"""Common parts of the command line."""

@@ -21,7 +21,7 @@ def shipped() -> Path:
 def example(
     names: Sequence[str] = (), output: Path | None = None, force: bool = False, say: Say = lambda text: None
 ) -> list[Path]:
-    """Copy decks into a folder; without names say which there are. The files that were written.
+    """Copy decks into a folder, or list them if no names are given. Returns the files written.
 
     names   of decks, with or without ending; ``all``: all
     output  folder; None: the current one
@@ -52,7 +52,7 @@ def example(
 
 
 def copies(deck: Path) -> str:
-    """How to get a deck that is not there, if an example has its name; else nothing."""
+    """Advice for a missing deck whose name is that of an example; otherwise empty."""
     if not (shipped() / "inputs" / f"{deck.stem}.inp").is_file():
         return ""
     folder = "" if deck.parent == Path() else f" --output {deck.parent}"

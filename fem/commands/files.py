@@ -1,8 +1,8 @@
 """Atomic writes, growing files, file permissions; names, marks and locks of files.
 
-Only regular files are opened: a pipe without a writer, a terminal or a device would be waited for without end. Names
-are bytes to the system and text to every record. Pictures and films say in their own description that they are of this
-program, and from which deck; one of our names without that mark is not ours.
+Only regular files are opened, because reading a pipe without a writer, a terminal or a device could block. Names are
+bytes to the system and text in records. Pictures and films contain a mark with the program and the deck; a file without
+that mark belongs to the user, whatever its name.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any, BinaryIO
 from fem.errors import CommandError, tell_once
 
 PART = ".fem-part"
-"""Ending of a file that is being written beside its final name."""
+"""Suffix of a file that is being written beside its final name."""
 
 
 ATTEMPTS = 20
@@ -35,12 +35,11 @@ ATTEMPTS = 20
 
 @contextmanager
 def beside(path: Path, is_synced: bool = False, before: Path | None = None) -> Iterator[Path]:
-    """A file beside another one, to be written; then it takes the place of that: whole or not at all, and never through
-    a link. Windows refuses to replace a file that another program (ParaView, a virus scanner) has just opened: try
-    again. OSError names the file.
+    """A temporary file, which then replaces the other one atomically, never through a link. Windows refuses to replace
+    a file that another program (ParaView, a virus scanner) has just opened: this tries again. OSError names the file.
 
-    is_synced  it outlives a power cut that follows
-    before     the file that was there is kept under this name
+    is_synced  flushed to the disk, so that it survives a power cut
+    before     the old file is kept under this name
     """
     part = path.with_name(f"{path.name}.{threading.get_native_id()}.{os.getpid()}{PART}")
     try:
@@ -73,7 +72,7 @@ def replace_file(
     path: Path, content: bytes | Iterable[bytes | memoryview], is_synced: bool = False, before: Path | None = None,
     mode: int = 0o666,
 ) -> None:  # fmt: skip
-    """Write a file, or its pieces, as ``beside`` has it; ``mode``: who may do what with it."""
+    """Write a file, or its pieces, as in ``beside``; ``mode``: its permissions."""
     with beside(path, is_synced, before) as part, open(part, "xb", opener=partial(os.open, mode=mode)) as file:
         file.writelines([content] if isinstance(content, bytes) else content)
 
@@ -84,7 +83,7 @@ def write_table(path: Path, heads: Sequence[str], rows: Iterable[Sequence[Any]])
 
 
 def sync(path: Path) -> None:
-    """Have a file, or the names in a folder, on the disk itself."""
+    """Flush a file, or the names in a folder, to the disk."""
     number = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         os.fsync(number)
@@ -93,7 +92,7 @@ def sync(path: Path) -> None:
 
 
 def clear_parts(folder: Path) -> None:
-    """Remove what killed processes were writing in a folder; of living ones nothing."""
+    """Remove temporary files of killed processes in a folder, but not those of running ones."""
     for part in folder.glob(f"*{PART}"):
         number = part.name.removesuffix(PART).rpartition(".")[2]
         if not (number.isascii() and number.isdigit() and is_alive(int(number))):
@@ -124,7 +123,7 @@ def lines_of(rows: Iterable[Sequence[Any]]) -> bytes:
 
 
 def table_lines(path: str | Path) -> list[tuple[int, str]]:
-    """Number and text of the lines of a table that hold something. CommandError: no such file, or no text in UTF-8."""
+    """Number and text of the non-empty lines of a table. CommandError: no such file, or no text in UTF-8."""
     try:
         content = Path(path).read_bytes()
     except OSError as error:
@@ -140,7 +139,7 @@ def table_lines(path: str | Path) -> list[tuple[int, str]]:
 
 
 def table_rows(path: str | Path) -> list[tuple[int, list[str]]]:
-    """Number and cells of the lines of a CSV table that hold something. CommandError as of ``table_lines``."""
+    """Number and cells of the non-empty lines of a CSV table. CommandError as in ``table_lines``."""
     try:
         rows = [(number, next(csv.reader([line]))) for number, line in table_lines(path)]
     except csv.Error as error:
@@ -149,9 +148,9 @@ def table_rows(path: str | Path) -> list[tuple[int, list[str]]]:
 
 
 class GrowingFile:
-    """A file that grows by whole pieces: what a full disk cuts short is taken back, and nothing comes after it.
+    """A file that grows by complete pieces: a piece for which the disk has no space is removed, and writing ends.
 
-    size       bytes in it;  is_broken: a piece had no room
+    size       bytes in it;  is_broken: a piece had no space
     """
 
     def __init__(self, path: Path, size: int | None = None, is_new: bool = True) -> None:
@@ -221,10 +220,10 @@ def as_bytes(name: str) -> bytes:
 
 
 def on_disk(name: str) -> str:
-    """A name from a record, whose text is UTF-8, as this system asks for it."""
+    """Name of a file for this system, from its text (UTF-8) in a record."""
     try:
         return os.fsdecode(as_bytes(name))
-    except UnicodeEncodeError:  # no system gave that
+    except UnicodeEncodeError:  # not a name of a file
         return name
 
 
@@ -234,7 +233,7 @@ def mark_of(deck: str) -> str:
 
 
 def is_marked(path: Path, mark: str = MARK) -> bool:
-    """A file that exists and bears the mark (of any deck, if none is given)."""
+    """Whether a file exists and has the mark (of any deck, if none is given)."""
     try:
         return path.is_file() and mark.encode() in path.read_bytes()
     except OSError:
@@ -242,14 +241,14 @@ def is_marked(path: Path, mark: str = MARK) -> bool:
 
 
 ROOM = 32_768
-"""Bytes for a record and what a list of fields grows by between two writings of it."""
+"""Bytes reserved for a record and the growth of a list of fields between two writings."""
 FULL = (errno.ENOSPC, errno.EDQUOT)
 LISTS = 3
-"""A list is written beside its final name, so two of it must fit, the new one longer."""
+"""A list is written beside its final name, so it must fit twice, with the new one longer."""
 
 
 class Room:
-    """Bytes of an open file that are given up when they are needed; of no file, there are none."""
+    """Bytes of an open file, reserved on the disk and released when needed; without a file, none."""
 
     def __init__(self, file: int | None = None) -> None:
         """OSError: not even the first bytes are there."""
@@ -266,7 +265,7 @@ class Room:
                 self._take(max(wanted, 2 * self._size))
 
     def replace(self, path: Path, content: bytes) -> None:
-        """``replace_file``, at the cost of the room where there is no other; then there is room to do so again."""
+        """``replace_file``, using the reserved bytes if the disk is full; then they are reserved again."""
         try:
             replace_file(path, content)
         except OSError as error:
@@ -339,7 +338,7 @@ class FolderLock:
         if os.name != "nt":
             self._path.unlink(missing_ok=True)
         os.close(file)
-        if os.name == "nt":  # there an open file stays, also one that another process has opened since
+        if os.name == "nt":  # Windows does not delete an open file, which may be another process's
             with contextlib.suppress(OSError):
                 self._path.unlink(missing_ok=True)
 
@@ -351,7 +350,7 @@ class FolderLock:
         self.release()
 
     def _is_mine(self, file: int) -> bool:
-        """Lock the open file; False where it is not the one in the folder any more."""
+        """Locks the open file; False if it is no longer the one in the folder."""
         from filelock import lock_descriptor
 
         can_lock = True
@@ -392,7 +391,7 @@ def free(folder: Path) -> None:
 
 
 def start_of(file: int) -> bytes:
-    """The first bytes of an open lock; nothing where another process keeps them from being read (Windows)."""
+    """The first bytes of an open lock; empty if another process blocks reading (Windows)."""
     os.lseek(file, 0, os.SEEK_SET)
     with contextlib.suppress(PermissionError):
         return os.read(file, LONGEST)
@@ -405,7 +404,7 @@ def process() -> dict[str, Any]:
 
 
 def holder_of(content: bytes) -> dict[str, Any]:
-    """The process named in a lock; empty where none is."""
+    """The process named in a lock; empty if there is none."""
     try:
         found = json.loads(content.split(b"\n")[0])
         return {"pid": int(found["pid"]), "host": str(found["host"]), "start": str(found["start"])}
@@ -414,7 +413,7 @@ def holder_of(content: bytes) -> dict[str, Any]:
 
 
 def is_alive(pid: Any) -> bool:
-    """A process of this machine that has not ended."""
+    """Whether a process of this machine is running."""
     if not isinstance(pid, int) or pid == os.getpid():
         return False
     try:
@@ -430,12 +429,12 @@ OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def is_safe(status: os.stat_result) -> bool:
-    """Only the user or root may write it. Where the system knows no owners (Windows) the user's folders are private."""
+    """Whether only the user or root may write it. Without owners (Windows) the user's folders are private."""
     return not hasattr(os, "getuid") or (status.st_uid in (0, os.getuid()) and not status.st_mode & OTHERS)
 
 
 def is_safe_folder(path: Path) -> bool:
-    """A folder, not a link to one, that only the user or root may write."""
+    """Whether it is a folder, not a link to one, that only the user or root may write."""
     status = path.lstat()
     return stat.S_ISDIR(status.st_mode) and is_safe(status)
 
@@ -446,7 +445,7 @@ def is_own_folder(path: Path) -> bool:
 
 
 def make_folder(path: Path) -> bool:
-    """A folder for the user alone, with those above it; whether it was made now."""
+    """Creates a folder for the user alone, with those above it; returns whether it is new."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         path.mkdir(mode=0o700)
@@ -465,8 +464,8 @@ def read_file(path: Path) -> bytes:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """A whole file or none; it takes the place of whatever stood there, except a folder with something in it.
-    Raises OSError, and leaves nothing behind then."""
+    """Writes a file atomically; it replaces anything except a non-empty folder.
+    Raises OSError, without leaving temporary files."""
     with contextlib.suppress(OSError):
         path.rmdir()
     replace_file(path, content, mode=0o600)
@@ -474,14 +473,14 @@ def write_file(path: Path, content: bytes) -> None:
 
 TURNS = "lock"
 PATIENCE = 300.0
-"""Seconds after which a process that waits compiles for itself: ten times what everything takes on two processors."""
+"""Seconds that a process waits for another compiler before it compiles itself: ten times what everything takes."""
 WAITING = "another process is compiling the solver: waiting up to {seconds:g} s for it"
 TIRED = "the other process has not finished compiling: compiling in this one"
 
 
 @cache
 def _lock(folder: Path) -> Any:
-    from filelock import FileLock  # only who compiles needs it
+    from filelock import FileLock  # needed only to compile
 
     return FileLock(folder / TURNS, mode=0o600)
 
@@ -491,8 +490,8 @@ _threads = threading.RLock()
 
 @contextmanager
 def turn(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
-    """Compile while no other process does; a dead process holds no lock, as the system frees it.
-    Where there can be no lock (a folder that may only be read, a full disk) every process compiles for itself."""
+    """Compile while no other process does; a dead process holds no lock, because the system releases it.
+    If no lock is possible (a read-only folder, a full disk) every process compiles for itself."""
     from filelock import Timeout
 
     with _threads:

@@ -1,6 +1,6 @@
-"""Packages of others that add to the program: those with an entry point of the group ``fem``.
+"""Installed packages that extend the program, by an entry point of the group ``fem``.
 
-They are imported only where something is not known without them, so that a start does not look for them.
+They are imported only if a name is unknown without them, so that they do not slow down every start.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ _loaded: list[bool] = []
 
 
 def load_installed(mistakes: DeckError | None = None) -> bool:
-    """Import them, the first time that it is asked for; whether that was now, and there are any.
-    CommandError: one of them cannot be imported; where a deck has ``mistakes``, these, with a note of that."""
+    """Imports them, once; returns whether it was done now, and there are any.
+    CommandError: one of them cannot be imported; with ``mistakes`` of a deck: these, with a note of that."""
     if _loaded:
         return False
     from importlib.metadata import entry_points

@@ -1,4 +1,4 @@
-"""Memory that is free, and what a model needs of it: said before the first increment, not when it is spent."""
+"""Free memory, and the memory that a model needs: reported before the first increment, not when it is exhausted."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import os
 from pathlib import Path
 
 PER_NODE, PER_ELEMENT = 500.0, 1200.0
-"""Bytes that a run takes beside the model that has been read: measured on chains of 1e5 to 1e6 bars. Factors of nets
-and tables of much that is printed need more."""
+"""Bytes that a run needs in addition to the model: measured on chains of 1e5 to 1e6 bars. Factors of nets and large
+printed tables need more."""
 LIBRARIES = 3.5e8
-"""Address space that numpy, scipy and LLVM take with two processors; with less they end the process by themselves."""
+"""Address space that numpy, scipy and LLVM need with two processors; with less they end the process."""
 SHORT = (
     "this model needs about {needed:.2g} GB of memory, and {free:.2g} GB are free: the run may be stopped for want of "
     "it; use fewer elements, or a machine with more"
@@ -20,12 +20,12 @@ NO_LIBRARIES = "not enough memory: the libraries of the program need {needed:.2g
 
 
 def run_bytes(nodes: int, elements: int) -> float:
-    """Least memory of a run of a model that has been read."""
+    """Smallest memory of a run of a model that has been read."""
     return PER_NODE * nodes + PER_ELEMENT * elements
 
 
 def free_bytes() -> float:
-    """What this process may still take; infinite where the system does not say."""
+    """Memory available to this process; infinite if unknown."""
     return min(address_space_left(), machine_left(), group_left())
 
 
@@ -36,7 +36,7 @@ def shortage(nodes: int, elements: int) -> str:
 
 
 def without_libraries() -> str:
-    """Message: why libraries cannot be loaded; empty where they can."""
+    """Message: why libraries cannot be loaded; empty if they can."""
     left = address_space_left()
     return NO_LIBRARIES.format(needed=LIBRARIES / 1e9, free=left / 1e9) if left < LIBRARIES else ""
 
@@ -64,7 +64,7 @@ def address_space_left() -> float:
 
 
 def group_left() -> float:
-    """Of what a container allows (control groups, version 2); what it holds of files can be given up."""
+    """Memory left in a container (control groups, version 2); its file cache can be released."""
     with contextlib.suppress(OSError, ValueError, IndexError, StopIteration):
         own = next(line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))
         place = Path("/sys/fs/cgroup", own.lstrip("/"))

@@ -1,7 +1,4 @@
-"""Signals that ask a process to end, as one exception.
-
-A process that ends when the one that started it does, however that ended: killed, too, when it can ask nobody.
-"""
+"""Signals that ask a process to end, as one exception; processes that end when their parent has ended or was killed."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from fem.errors import Stopped
 Handler: TypeAlias = Callable[[int, FrameType | None], None]
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 received: list[int] = []
-"""Signals of this command: code in C that they interrupt may put another exception in the place of ``Stopped``."""
+"""Signals of this command: C code that they interrupt may replace ``Stopped`` by another exception."""
 
 
 def stop(number: int, frame: FrameType | None) -> None:
@@ -27,14 +24,14 @@ def stop(number: int, frame: FrameType | None) -> None:
 
 
 def stoppable() -> AbstractContextManager[None]:
-    """SIGTERM and SIGHUP end what goes on as Ctrl-C does; what is ignored (``nohup``) stays ignored."""
+    """SIGTERM and SIGHUP act like Ctrl-C; ignored signals (``nohup``) stay ignored."""
     received.clear()
     return handled_by(stop, (signal.SIG_DFL, signal.default_int_handler))
 
 
 @contextmanager
 def handled_by(handler: Handler, in_place_of: tuple[Any, ...]) -> Iterator[None]:
-    """Signals go to ``handler`` where others had them; only the main thread may say so."""
+    """Signals go to ``handler`` instead of the handlers in ``in_place_of``; in the main thread only."""
     previous = {}
     if threading.current_thread() is threading.main_thread():
         for number in SIGNALS:
@@ -48,7 +45,7 @@ def handled_by(handler: Handler, in_place_of: tuple[Any, ...]) -> Iterator[None]
 
 
 WATCHED = "FEM_ENDS_WITH_PARENT"
-"""Set: standard input is a pipe that the parent holds open and writes nothing to."""
+"""If set, standard input is a pipe that the parent holds open and never writes to."""
 
 
 def watched(environment: Mapping[str, str]) -> dict[str, str]:
@@ -57,14 +54,14 @@ def watched(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def end_with_parent() -> None:
-    """Where the parent asked for it, its end is SIGTERM to this process: what has been computed is written.
-    The system closes the pipe when the parent is gone, also where that was before anybody watched."""
+    """If the parent asked for it, its end causes SIGTERM in this process, so that results are written.
+    The system closes the pipe when the parent ends, even if that was before this call."""
     if os.environ.pop(WATCHED, ""):  # processes of this one have other parents
         threading.Thread(target=_watch, args=(0,), name="parent", daemon=True).start()
 
 
 def _watch(pipe: int) -> None:
-    """Until the other end of a pipe is closed."""
+    """Waits until the other end of a pipe is closed."""
     try:
         while os.read(pipe, 1024):
             pass

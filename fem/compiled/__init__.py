@@ -1,7 +1,7 @@
 """Compiled functions: the decorators that make them, their machine code on disk and in memory, the compiler.
 
-``kernel.py`` calls, ``store.py`` keeps and loads, ``folder.py`` says where; only these are imported when everything is
-compiled. ``translate.py`` (numba, LLVM) makes machine code, ``workers.py`` in several processes.
+``kernel.py`` calls machine code, ``store.py`` stores and loads it, ``folder.py`` determines the folder; only these are
+imported when everything is compiled. ``translate.py`` (numba, LLVM) compiles, ``workers.py`` in several processes.
 """
 
 from __future__ import annotations
@@ -18,55 +18,55 @@ from fem.compiled.store import stored
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 FAST = frozenset({"contract", "reassoc", "nsz", "arcp"})
-"""Fast-math flags of kernels: none of them lets the compiler assume that there are no NaN."""
+"""Fast-math flags of kernels: none of them allows the compiler to assume that there are no NaN."""
 COMPILER = LateCompiler()
 
 
 def kernel(function: Function) -> Function:
-    """Compile on first call, scalar errors as in numpy, kept on disk.
+    """Compile on first call, scalar errors as in numpy, stored on disk.
 
-    Kernels own no memory: no array can be allocated in one, and passing groups of arrays costs nothing. Other kernels
-    inline it, which spares calls with dozens of arguments. Python's lock is free meanwhile, so that results are written
-    while the march goes on.
+    Kernels allocate no arrays, and passing groups of arrays to them costs nothing. Other kernels inline it, which saves
+    calls with dozens of arguments. Python's lock is released meanwhile, so that results are written while the march
+    continues.
     """
     return cast(Function, Kernel(function, FAST, inner=False, inline=True, compiler=COMPILER))
 
 
 def shared_kernel(function: Function) -> Function:
-    """A kernel that is called, not inlined, by other kernels as well as by Python: as large as the march.
+    """A kernel that other kernels call without inlining, for large ones such as the march; Python may call it, too.
 
-    Its annotation says what it returns.
+    Its annotation gives the return type.
     """
     return cast(Function, Kernel(function, FAST, inner=False, inline=False, compiler=COMPILER))
 
 
 def inner_kernel(function: Function) -> Function:
-    """A kernel that only other kernels call, as part of them.
+    """A kernel that only other kernels call, inlined.
 
-    The arrays it is given lie apart: none that it writes is given twice (``tests/test_architecture.py``). So its loops
-    run on vectors without a look at where memory lies.
+    Its array arguments do not overlap: none that it writes is passed twice (``tests/test_architecture.py``). So its
+    loops use vector instructions without tests for overlap.
     """
     return cast(Function, Kernel(function, FAST, inner=True, inline=True, compiler=COMPILER))
 
 
 def called_kernel(function: Function) -> Function:
-    """An inner kernel that is called, not inlined: for what few models need or what takes long anyway.
+    """An inner kernel that is called, not inlined: for features of few models, or for long computations.
 
-    It is compiled by itself, beside those that call it; its annotation says what it returns.
+    It is compiled separately from its callers; its annotation gives the return type.
     """
     return cast(Function, Kernel(function, FAST, inner=True, inline=False, compiler=COMPILER))
 
 
 def number_kernel(function: Function) -> Function:
-    """An inner kernel that may take its operands for numbers; the caller looks for NaN in what comes of it.
+    """An inner kernel that may assume its operands are numbers; the caller tests its results for NaN.
 
-    Maxima then run on vectors, and products with a known zero fall away.
+    Maxima then use vector instructions, and products with a known zero are removed.
     """
     return cast(Function, Kernel(function, FAST | {"nnan"}, inner=True, inline=True, compiler=COMPILER))
 
 
 def exact_kernel(function: Function) -> Function:
-    """A kernel without fast-math flags: to the last bit what numpy's loops over arrays give."""
+    """A kernel without fast-math flags: its results are identical to those of numpy's loops."""
     return cast(Function, Kernel(function, frozenset(), inner=False, inline=True, compiler=COMPILER))
 
 
@@ -76,7 +76,7 @@ def bound(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
 
 
 def is_compiled(function: Callable[..., Any], *arguments: Any) -> bool:
-    """A kernel has code for arguments like these, in memory or on disk: calling it takes no compilation."""
+    """Whether a kernel has code for such arguments, in memory or on disk, so that a call needs no compilation."""
     called = cast(Kernel, function)
     if thread.is_python or way() == PYTHON:
         return False
@@ -89,7 +89,7 @@ def is_compiled(function: Callable[..., Any], *arguments: Any) -> bool:
 
 
 def is_compiled_in_time(function: Callable[..., Any], *arguments: Any) -> bool:
-    """``is_compiled``, or calling it compiles here, or the compiler in the background has made it soon enough."""
+    """Whether ``is_compiled``, or a call compiles here, or the compiler in the background will be ready soon enough."""
     if is_compiled(function, *arguments) or way() or is_plain():
         return True
     return comes_in_time((cast(Kernel, function).name, kinds_of(arguments)), COMPILER)

@@ -1,8 +1,8 @@
 """A process in the background that compiles what a run calls, while the run goes on with Python functions.
 
-``python -m fem.compiled.background`` is that process: it takes units to make from stdin, has them made by processes of
-its own at low priority, and ends when stdin is closed and all are made. So it outlives the run that began it, by what
-later runs will be glad of, and nothing else: where the run is ended by a signal, it ends, too.
+``python -m fem.compiled.background`` is that process: it reads units to compile from stdin, has them compiled by its
+own processes at low priority, and ends when stdin is closed and all are compiled. So it may continue after the run that
+started it, for the benefit of later runs; if the run is ended by a signal, it ends, too.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from fem.compiled.workers import MOST, Compilation, Worker, processors, start_wo
 from fem.errors import Stopped
 
 NICENESS = 5
-"""A third of the weight of a run: it has its processor, what it leaves is for the compiler, also on a busy machine."""
+"""Priority: a third of the weight of a run, so that on a busy machine the run has precedence over the compiler."""
 LOOK_EVERY = 0.05
-"""Seconds between two looks whether machine code is there."""
+"""Seconds between two checks whether machine code is ready."""
 
 
 class Background:
-    """The process of the background, as the run sees it."""
+    """The background process, as seen by the run."""
 
     def __init__(self) -> None:
         self.asked: set[str] = set()
@@ -48,7 +48,7 @@ class Background:
                 return False
             self.asked.add(symbol)
             is_first = self.process is None
-            with contextlib.suppress(OSError):  # no process: ``wait_for`` finds none
+            with contextlib.suppress(OSError):  # no process: ``wait_for`` detects this
                 if is_first:
                     self.process = start_worker(__name__)
                     if cache_folder().parent in private:
@@ -59,8 +59,8 @@ class Background:
             return is_first
 
     def wait_for(self, job: Job, seconds: float = math.inf) -> bool:
-        """Until a unit is there, or the process has ended without it; False: neither in so many seconds.
-        Stopped: a signal has asked this one to end."""
+        """Waits until a unit is ready, or the process has ended without it; False: neither within so many seconds.
+        Stopped: a signal has asked this process to end."""
         end = time.monotonic() + seconds
         while self.process is not None and self.process.poll() is None and not stored(*job):
             if ahead.signal:
@@ -71,7 +71,7 @@ class Background:
         return True
 
     def end(self) -> None:
-        """Nobody wants machine code any more."""
+        """Ends the process: machine code is no longer needed."""
         if self.process is not None:
             self.process.terminate()
             self.process.wait()
@@ -81,10 +81,10 @@ compiler = Background()
 
 
 def work() -> None:
-    """Make units as they come, until stdin is closed and all are made."""
+    """Compiles units as they arrive, until stdin is closed and all are done."""
     with contextlib.suppress(OSError, AttributeError):  # Windows has none
         os.nice(NICENESS)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as at Ctrl-C, with its own processes
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as with Ctrl-C, with its own processes
     compilation = Awaited()
     threading.Thread(target=take_jobs, args=(compilation, sys.stdin.buffer), daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt), turn(cache_folder()):
@@ -93,7 +93,7 @@ def work() -> None:
 
 
 class Awaited(Compilation):
-    """Units that the run may wait for: where one is lost, the run must not wait any more, but make it by itself."""
+    """Units for which the run may wait: if one is lost, the run must compile it itself."""
 
     lost = Compilation.abandon
 

@@ -1,6 +1,6 @@
-"""Which way kernels become machine code: ours, or plain numba where it is asked for or nothing else fits.
+"""Choice of the compiler of kernels: the program's own method, or plain numba if requested or necessary.
 
-What was decided stands in the environment, so that processes of ours do the same without a word.
+The decision is stored in the environment, so that child processes follow it without messages.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from fem.errors import CommandError, tell_once
 COMPILER = "FEM_COMPILER"
 PLAIN, WAIT, PYTHON = "numba", "wait", "python"
 """Its values: plain numba; a run waits for its machine code; kernels stay Python functions. Empty: a run begins with
-Python functions, and goes on with machine code as soon as that is there."""
+Python functions, and continues with machine code as soon as it is ready."""
 OLDEST, NEWEST = (0, 60), (0, 68)
-"""Versions of numba that our way, which uses parts of numba that change, was run with; as in ``pyproject.toml``."""
+"""Versions of numba with which our method, which uses internal parts of numba, was tested; as in ``pyproject.toml``."""
 SUITED = f"numba>={OLDEST[0]}.{OLDEST[1]},<{NEWEST[0]}.{NEWEST[1] + 1}"
 MISFIT = (
     "numba {installed} does not fit the compiler of fem ({reason}): plain numba compiles the solver instead, with the "
@@ -30,8 +30,8 @@ BROKEN = "numba, which compiles the solver, compiles nothing here ({reason}): pi
 
 
 def way() -> str:
-    """What FEM_COMPILER asks for.
-    Raises CommandError where there is no such way."""
+    """The value of FEM_COMPILER.
+    Raises CommandError for an unknown value."""
     asked = os.environ.get(COMPILER, "")
     if asked not in ("", PLAIN, WAIT, PYTHON):
         raise CommandError(f"{COMPILER} may be {PLAIN}, {WAIT}, {PYTHON} or empty, not {asked!r}")
@@ -39,8 +39,8 @@ def way() -> str:
 
 
 def is_plain() -> bool:
-    """Plain numba compiles.
-    Raises CommandError where FEM_COMPILER asks for what does not exist."""
+    """Whether plain numba compiles.
+    Raises CommandError for an unknown value of FEM_COMPILER."""
     asked = way()
     return asked == PLAIN or (asked != PYTHON and not is_of_known_version())
 
@@ -48,8 +48,8 @@ def is_plain() -> bool:
 @cache
 def installed(package: str) -> str:
     """The version of a package, without importing it; empty: it is not installed.
-    As the folder is named that installers make; to import ``importlib.metadata``, which reads it, takes as long as a
-    small run."""
+    Read from the name of the folder made by installers; importing ``importlib.metadata`` takes as long as a small
+    run."""
     for folder in sys.path:
         for found in Path(folder).glob(f"{package}-*.dist-info"):
             return found.name.removeprefix(f"{package}-").removesuffix(".dist-info")
@@ -67,7 +67,7 @@ def numba_version() -> str:
 
 @cache
 def is_of_known_version() -> bool:
-    """The installed numba is one of those we know; if not, plain numba compiles from now on, and says so."""
+    """Whether the installed numba is a tested version; if not, plain numba compiles from now on, with a notice."""
     found = re.match(r"(\d+)\.(\d+)", numba_version())
     is_known = found is None or OLDEST <= (int(found[1]), int(found[2])) <= NEWEST
     if not is_known:
@@ -81,7 +81,7 @@ def in_short(error: Exception) -> str:
 
 
 misfits: list[str] = []
-"""Why plain numba compiles though nobody asked for it; empty: it does not, or the process that started us knows."""
+"""Why plain numba compiles although it was not requested; empty: it does not, or the parent process has said so."""
 
 
 def take_plain(reason: str) -> None:

@@ -1,7 +1,7 @@
-"""What kernels have compiled by: our own way to machine code, or plain numba where that does not fit.
+"""The compiler of kernels: our own method, or plain numba if that does not work with the installed version.
 
-Kernels are handed it; the compilers themselves, which take long to import, are looked for when they are needed.
-Which way fits is tried with a sample: a kernel of a few lines with what all kernels use.
+Kernels have a reference to it; the compilers themselves, which take long to import, are imported when needed. A sample
+kernel with the features that all kernels use shows which method works.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ class LateCompiler:
     """``store.Compiler``, imported on first use."""
 
     def make(self, kernel: Kernel, kinds: Kind) -> Unit | None:
-        """A unit; None: plain numba does it."""
+        """Compiles a unit; None: plain numba does it."""
         try:
             from fem.compiled.translate import build
 
             return build(kernel, kinds)
         except Exception:
             if fits():
-                raise  # it is the kernel
+                raise  # the kernel itself is wrong
         return None
 
     def call(self, kernel: Kernel, arguments: tuple[Any, ...]) -> Any:
-        """Run a kernel by plain numba."""
+        """Runs a kernel compiled by plain numba."""
         from fem.compiled.dispatchers import call
 
         return call(kernel, arguments)
 
     def provide(self, name: str, kinds: Kind) -> Unit:
-        """A unit that machine code calls and that was not made ahead."""
+        """A unit called by machine code that was not compiled in advance."""
         from fem.compiled.digest import adopted
         from fem.compiled.workers import kernel_of
 
@@ -61,13 +61,13 @@ class LateCompiler:
         return compiler.ask(job)
 
     def wait_for(self, job: Job, seconds: float = math.inf) -> bool:
-        """As ``Background.wait_for`` has it."""
+        """As ``Background.wait_for``."""
         from fem.compiled.background import compiler
 
         return compiler.wait_for(job, seconds)
 
     def complete(self) -> None:
-        """numba brings functions that this system's library lacks."""
+        """Imports numba, for functions that this system's library lacks."""
         from fem.compiled.translate import contexts
 
         contexts()
@@ -75,7 +75,7 @@ class LateCompiler:
 
 @cache
 def fits() -> bool:
-    """Our way compiles with the installed numba, as seen on a sample; if not, plain numba does from now on."""
+    """Whether our method works with the installed numba, tested with a sample; if not, plain numba is used."""
     try:
         import numba  # noqa: F401
     except ImportError as error:
@@ -103,7 +103,7 @@ FAST = frozenset({"contract", "reassoc"})
 
 
 class ArgumentGroup(NamedTuple):
-    """Arrays that travel together, one of them missing."""
+    """A group of arrays, one of them missing."""
 
     first: Floats
     second: None = None

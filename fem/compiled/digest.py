@@ -1,9 +1,9 @@
-"""Units of another version of the program that are good for this one: what their code follows from has not changed.
+"""Reuse of units compiled for another version of the program, if everything that determines their code is unchanged.
 
-An edit of one file makes a new folder (``folder.py``); what it leaves as it was is not compiled again. The hash covers
-the bytecode of a kernel and of all that is inlined into it, the values of globals in them, the fields of groups, and
-the machine with its compiler; comments, docstrings and places in files do not count. Of other units that it calls only
-how they are called counts.
+An edit of one file makes a new folder (``folder.py``); unchanged units are copied from the old one. The hash covers the
+bytecode of a kernel and of all that is inlined into it, the values of globals in them, the fields of groups, and the
+machine with its compiler; comments, docstrings and line numbers do not matter. Of other units that it calls only the
+interface matters.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def adopted(kernel: Kernel, kinds: Kind) -> Unit | None:
 
 
 def digest_of(kernel: Kernel, kinds: Kind) -> str:
-    """Hash of all that the machine code of a kernel for arguments of these kinds follows from."""
+    """Hash of everything that determines the machine code of a kernel for arguments of these kinds."""
     found = hashlib.sha256(machine_key().encode())
     for line in (*fields_in(kinds), *traces_of(kernel, has_lanes(kinds), set())):
         found.update(f"{line}\n".encode(errors="backslashreplace"))
@@ -50,7 +50,7 @@ def digest_of(kernel: Kernel, kinds: Kind) -> str:
 
 @cache
 def machine_key() -> str:
-    """Of the machine, and of the sources that make machine code of kernels."""
+    """Hash of the machine, and of the sources of the compiler."""
     key = hashlib.sha256("\n".join(surroundings()).encode(errors="backslashreplace"))
     package = Path(__file__).parents[1]
     for path in sorted((package / "compiled").glob("*.py")):
@@ -84,7 +84,7 @@ def traces_of(kernel: Kernel, whole: bool, seen: set[str]) -> Iterator[str]:
 
 
 def traces_of_code(code: CodeType, known: dict[str, Any], whole: bool, seen: set[str]) -> Iterator[str]:
-    """Bytecode, and the values of what it names."""
+    """Bytecode, and the values of the names in it."""
     yield f"{code.co_code.hex()} {code.co_varnames} {code.co_names} {code.co_freevars}"
     for constant in code.co_consts[1:]:  # the first one is the docstring, if there is one
         if isinstance(constant, CodeType):
@@ -99,7 +99,7 @@ def traces_of_code(code: CodeType, known: dict[str, Any], whole: bool, seen: set
 
 
 def traces_of_value(name: str, value: Any, attributes: Sequence[str], whole: bool, seen: set[str]) -> Iterator[str]:
-    """A global value that a kernel uses, of a module what it may use of it."""
+    """A global value that a kernel uses; of a module the attributes that it may use."""
     if isinstance(value, Kernel):
         yield from traces_of(value, whole, seen)
     elif isinstance(value, ModuleType):

@@ -1,7 +1,7 @@
 """Kernels by plain numba, ``FEM_COMPILER=numba``: the same functions, each a numba dispatcher that calls the others.
 
-It needs nothing but numba's documented decorator. Answers are equal to round-off; a start takes about a second longer,
-as numba has to be imported, and calls are slower. So it is what remains where the installed numba does not fit
+It only needs numba's documented decorator. Results are equal within rounding errors; a start takes about a second
+longer, because numba must be imported, and calls are slower. It is used if the installed numba does not work with
 ``translate``.
 """
 
@@ -29,7 +29,7 @@ CONFIG: Any = numba.config
 
 @contextmanager
 def kept_in_our_folder() -> Iterator[None]:
-    """numba asks where to keep machine code when a function is declared."""
+    """Sets the folder for machine code, which numba reads when a function is declared."""
     before, CONFIG.CACHE_DIR = CONFIG.CACHE_DIR, str(cache_folder())
     try:
         yield
@@ -38,7 +38,7 @@ def kept_in_our_folder() -> Iterator[None]:
 
 
 class Disk(threading.local):
-    """Whether what this thread compiles may be kept: not with code of somebody else in it, of which no key knows."""
+    """Whether code compiled by this thread may be stored: not with foreign code in it, which no key covers."""
 
     is_open = True
 
@@ -58,8 +58,8 @@ def kept_for(kinds: Kind) -> Iterator[None]:
 
 @contextmanager
 def nothing_lost() -> Iterator[None]:
-    """What handlers of signals raise is raised at the end, too: in callbacks of LLVM it would be lost, or printed, and
-    numba would stumble over what they left undone."""
+    """Exceptions of signal handlers are raised at the end again: in callbacks of LLVM they would be lost or printed,
+    and leave numba in an undefined state."""
     raised: list[BaseException] = []
 
     def noted(its: Handler, number: int, frame: FrameType | None) -> None:
@@ -93,7 +93,7 @@ def dispatcher(kernel: Kernel) -> Any:
 
 @cache
 def made(function: Callable[..., Any], fast: frozenset[str], inner: bool, inline: bool, on_disk: bool) -> Any:
-    """numba's dispatcher of a function; an entry for Python, which takes groups apart, is a large part of the work."""
+    """numba's dispatcher of a function; its entry for Python, which unpacks groups, is a large part of the work."""
     options: dict[str, Any] = {"fastmath": set(fast), "forceinline": inline, "_nrt": False}
     options |= {"no_cpython_wrapper": inner, "no_cfunc_wrapper": True}
     with kept_in_our_folder():
@@ -127,5 +127,5 @@ def is_in_memory(kernel: Kernel, kinds: Kind) -> bool:
 
 def call(kernel: Kernel, arguments: tuple[Any, ...]) -> Any:
     """Run a kernel."""
-    with kept_for(kinds_of(arguments)), nothing_lost():  # what our own machine code does not take is an error here, too
+    with kept_for(kinds_of(arguments)), nothing_lost():  # what our machine code refuses is an error here, too
         return dispatcher(kernel)(*arguments)

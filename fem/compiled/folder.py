@@ -1,9 +1,8 @@
 """The folder where machine code is kept.
 
-Its name is a hash of all that changes code: code of another version is never loaded. It lies in ``FEM_CACHE_DIR``, else
-in the user's cache folder. It is used only where nobody but the user or root may write it; a complete one
-that may only be read (of a container, say) is used as it is. Where there is none, a private one lives as long as the
-process.
+Its name is a hash of everything that affects code: code of another version is never loaded. It is in ``FEM_CACHE_DIR``,
+else in the user's cache folder. It is used only if only the user or root may write it; a complete read-only one (in a
+container, for example) is used unchanged. Without a usable folder, a private one is deleted when the process ends.
 """
 
 from __future__ import annotations
@@ -29,28 +28,29 @@ from fem.compiled.choice import is_plain, misfits, numba_version, take_plain
 from fem.errors import tell_once
 
 ROOMS = ("assembly", "compiled", "forces", "linear", "solve", "study/lanes", "study/variation")
-"""Folders that hold kernels or make machine code of them."""
+"""Folders with kernels, or with sources of the compiler."""
 FILES = ("runs/digits.py",)
-"""Files of kernels elsewhere."""
+"""Other files with kernels."""
 HARMLESS = ("NUMBA_CACHE_DIR", "NUMBA_DEBUG_CACHE", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER")
-"""Variables of numba's that leave code as it is; any other, also one that we do not know, may change it."""
+"""Variables of numba that do not affect code; any other may, even an unknown one."""
 CONFIGURATION = ".numba_config.yaml"
-"""In the current folder: numba reads the same settings there."""
+"""File in the current folder from which numba reads the same settings."""
 
 WARM, WARM_PLAIN = "complete", "complete-numba"
-"""Names of the files in the cache that say that everything is compiled, by us or by plain numba."""
+"""Names of the files in the cache that mark it as complete, compiled by us or by plain numba."""
 MISFIT = "misfit"
-"""Name of the file in the cache that says why plain numba compiles there though nobody asked for it."""
+"""Name of the file in the cache with the reason why plain numba compiles there although it was not requested."""
 MARK = "CACHEDIR.TAG"
 MARK_TEXT = b"""Signature: 8a477f597d28d172789f06886806bc55
 # Machine code of fem, which makes it again when it is gone. See https://bford.info/cachedir/
 """
-"""The file that tells that a folder is a cache, and ours: backups leave it out, and no other folder is ever deleted."""
+"""Content of the file that marks a folder as a cache of this program: backups omit it, and only such folders are
+deleted."""
 
 KEPT_DAYS = 30
-"""Compiled code of other versions is kept so long after its last use."""
+"""Days after its last use for which compiled code of other versions is kept."""
 FIRST_START = "the solver is compiled once after every installation or update"
-"""What ``fem warmup`` says."""
+"""Message of ``fem warmup``."""
 FOREIGN = "{folder} belongs to another user, or others may write to it: code in it is not run"
 NOWHERE = (
     "compiled code cannot be stored, so every start compiles it again: there is no folder for it; set FEM_CACHE_DIR to "
@@ -68,14 +68,14 @@ def _user_cache() -> Path:
 
 
 def kernel_files() -> list[Path]:
-    """All sources of kernels and of what makes machine code of them."""
+    """All sources of kernels and of the compiler."""
     here = Path(__file__).parents[1]
     rooms = sorted(path for room in ROOMS for path in (here / room).rglob("*.py"))
     return [*rooms, *(here / name for name in FILES)]
 
 
 def source_key() -> str:
-    """Hash of all that changes code: kernel sources, versions, settings of numba, the processor."""
+    """Hash of everything that affects code: kernel sources, versions, settings of numba, the processor."""
     key = hashlib.sha256()
     for path in kernel_files():
         key.update(path.read_bytes())
@@ -120,7 +120,7 @@ def cache_folder() -> Path:
     for number, base in enumerate(_bases()):
         if is_usable(base / name):
             if number:
-                os.environ["FEM_CACHE_DIR"] = str(base)  # processes of ours find the same one, without a word
+                os.environ["FEM_CACHE_DIR"] = str(base)  # child processes find the same one, without messages
             with suppress(OSError):  # there is none
                 reason = read_file(base / name / MISFIT).decode(errors="backslashreplace")
                 if not is_plain():
@@ -130,7 +130,7 @@ def cache_folder() -> Path:
 
 
 def is_usable(folder: Path) -> bool:
-    """Code in this folder may be run, and it is complete or may be added to; made where it is missing."""
+    """Whether code in this folder may be run, and it is complete or may be extended; created if missing."""
     try:
         make_cache(folder)
         if not is_safe_folder(folder):
@@ -144,23 +144,23 @@ def is_usable(folder: Path) -> bool:
 
 
 def make_cache(folder: Path) -> None:
-    """A cache of ours, where there is no folder yet."""
+    """Creates a cache if there is no folder yet."""
     if make_folder(folder):
-        with suppress(OSError):  # a full disk: a folder without its mark is used, but never deleted
+        with suppress(OSError):  # a full disk: a folder without the mark is used, but never deleted
             write_file(folder / MARK, MARK_TEXT)
 
 
 private: set[Path] = set()
-"""The folder that this process deletes in the end, if any."""
+"""The folder that this process deletes at its end, if any."""
 
 
 def _private_folder() -> Path:
-    """A folder for this process and those it starts, deleted in the end."""
+    """A folder for this process and its child processes, deleted at the end."""
     tell_once(NOWHERE)
     try:
         base = Path(tempfile.mkdtemp(prefix="fem-"))
     except OSError:
-        return Path(os.devnull)  # nothing can be kept there: code stays in memory
+        return Path(os.devnull)  # nothing can be stored: code stays in memory
     owner = os.getpid()
     private.add(base)
     atexit.register(lambda: shutil.rmtree(base, ignore_errors=True) if os.getpid() == owner else None)
@@ -169,17 +169,17 @@ def _private_folder() -> Path:
 
 
 def is_warm(folder: Path) -> bool:
-    """Everything has been compiled into this folder."""
+    """Whether everything has been compiled into this folder."""
     return os.path.isfile(folder / (WARM_PLAIN if is_plain() else WARM))  # noqa: PTH113  False, too, where it is locked
 
 
 def is_first_start() -> bool:
-    """Not everything has been compiled yet for these sources."""
+    """Whether not everything has been compiled yet for these sources."""
     return not is_warm(cache_folder())
 
 
 def mark_warm() -> None:
-    """Everything is compiled: say so in the cache."""
+    """Marks the cache as complete."""
     folder = cache_folder()
     with suppress(OSError):
         make_cache(folder)
@@ -190,8 +190,8 @@ def mark_warm() -> None:
 
 
 def delete_old() -> None:
-    """Delete what no version used for ``KEPT_DAYS``.
-    Every start renews the time of its folder, so none in use is deleted; nor is one that does not bear our mark."""
+    """Deletes caches that no version has used for ``KEPT_DAYS``.
+    Every start renews the time of its folder, so no used folder is deleted, nor is one without our mark."""
     here = cache_folder()
     with suppress(OSError):
         for other in here.parent.glob("kernels-*"):

@@ -1,11 +1,11 @@
-"""Groups of arrays on their way between units of machine code: where they lie in memory, not member by member.
+"""Groups of arrays as arguments of units of machine code: passed by address, not member by member.
 
-Within a unit a group is all its members, each in a register where LLVM likes. Between units that would be hundreds of
-words for every call, and as much code at either end. So a unit is handed the place of a group in memory, and reads what
-it uses; a group that came like this knows its place (``HomeType``), and so do its members that are groups, so that it
-is handed on as one word. Only groups that a kernel makes itself are written to memory when they are handed over.
+Within a unit a group consists of its members, which LLVM may keep in registers. Between units that would be hundreds of
+words per call, and much code at both ends. So a unit gets the address of a group in memory, and reads the members that
+it uses; such a group has its address as part of its value (``HomeType``), and so have its members that are groups, so
+that it is passed on as one word. Only groups made by a kernel itself are written to memory for a call.
 
-The groups of families are many, and few units look into them: they are one word everywhere (``ApartType``).
+The groups of families are many, and few units use them: they are always passed as one word (``ApartType``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LOWERED, TYPED = Registry("places of groups"), Templates()
 
 
 class HomeType(types.NamedTuple):
-    """A group that lies in memory. ``its``: its type without that."""
+    """A group in memory, with its address. ``its``: its type without it."""
 
     def __init__(self, its: Any) -> None:
         super().__init__(tuple(map(homed, its)), its.instance_class)
@@ -39,7 +39,7 @@ class HomeModel(models.StructModel):
 
 
 class PlacedType(types.Type):
-    """The place of a group of type ``its``: what other units are handed."""
+    """The address of a group of type ``its``, as passed to other units."""
 
     def __init__(self, its: Any) -> None:
         self.its = its
@@ -47,7 +47,7 @@ class PlacedType(types.Type):
 
 
 class ApartType(types.Type):
-    """A tuple of groups that is never taken apart as a whole: its place."""
+    """A tuple of groups that is never unpacked as a whole: its address."""
 
     def __init__(self, its: Any) -> None:
         self.its = its
@@ -60,7 +60,7 @@ def homed(its: Any) -> Any:
 
 
 def homeless(its: Any) -> Any:
-    """The type of the same value where it lies nowhere."""
+    """The type of the same value without an address."""
     if isinstance(its, HomeType):
         return its.its
     if type(its) is types.NamedTuple:
@@ -69,12 +69,12 @@ def homeless(its: Any) -> Any:
 
 
 def placed(its: Any) -> Any:
-    """The type in which another unit is handed an argument."""
+    """The type of an argument as passed to another unit."""
     return PlacedType(homeless(its)) if isinstance(its, types.NamedTuple) else its
 
 
 def written(context: Any, builder: Any, its: Any, value: Any) -> Any:
-    """The place to which a tuple is written now."""
+    """Writes a tuple to memory; returns its address."""
     value = without_homes(context, builder, its, value)
     room = cgutils.alloca_once(builder, value.type)
     builder.store(value, room)
@@ -90,7 +90,7 @@ def without_homes(context: Any, builder: Any, its: Any, value: Any) -> Any:
 
 
 def read(context: Any, builder: Any, its: Any, place: Any) -> Any:
-    """What a unit sees of a group, array or number of type ``its`` that lies at a place."""
+    """The value of a group, array or number of type ``its`` at an address."""
     inside = builder.bitcast(place, context.get_value_type(its).as_pointer())
     if type(its) is not types.NamedTuple:
         return builder.load(inside)
@@ -101,7 +101,7 @@ def read(context: Any, builder: Any, its: Any, place: Any) -> Any:
 
 
 def member_of(builder: Any, inside: Any, k: int) -> Any:
-    """The place of a member of a tuple."""
+    """The address of a member of a tuple."""
     return cgutils.gep_inbounds(builder, inside, 0, k)
 
 
@@ -134,7 +134,7 @@ def _item(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 def register(manager: Any) -> None:
-    """Tell numba how these types look in machine code."""
+    """Registers the machine representation of these types with numba."""
     manager.register(HomeType, HomeModel)
     for its in (PlacedType, ApartType):
         manager.register(its, models.OpaqueModel)

@@ -1,9 +1,9 @@
-"""Kernels as the Python functions that they are: until their machine code is there, or to see which ones are called.
+"""Kernels run as Python functions: until their machine code is ready, or to find which kernels are called.
 
 A small model is done in less time than a compiler takes to begin. So a kernel without machine code runs as a Python
 function while a process in the background compiles it (``background.py``), and the next call after that runs the
-machine code: all state is data, it does not matter to a run in which way a chunk of increments is done. What would
-take Python long waits for the machine code.
+machine code: all state is data, so chunks of increments may be computed either way. Work that would take Python too
+long waits for the machine code.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from fem.compiled.choice import PYTHON, WAIT, way
 from fem.compiled.store import Compiler, stored
 
 Kind = Any
-"""What a compilation depends on: of an array its item type and dimensions, of a group its class and members."""
+"""What a compilation depends on: item type and dimensions of an array, class and members of a group."""
 Job = tuple[str, Kind]
 """A unit of machine code: name of the kernel, kinds of its arguments."""
 LONGEST = 10.0
-"""Processor seconds of work as Python functions, done and ahead, beyond which machine code is waited for."""
+"""Processor seconds of work as Python functions, done and expected, beyond which machine code is awaited."""
 ENDING = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Signals that ask a process to end."""
 STARTED = (
@@ -37,9 +37,9 @@ STARTED = (
     "are faster"
 )
 PATIENCE = 60.0
-"""Seconds that a compiler of low priority is waited for: beside busy neighbours it may take many times as long."""
+"""Seconds for which a low-priority compiler is awaited: on a busy machine it may take many times as long."""
 GRANTED = 240.0
-"""Processor seconds of work as Python functions after that, before it is waited for again."""
+"""Further processor seconds of work as Python functions before it is awaited again."""
 TIRED = "the compiler is slow on this busy machine: going on without its machine code until that is there"
 WAITING = "this would take long in Python: waiting for the compiler, about half a minute"
 
@@ -48,11 +48,11 @@ WAITING = "this would take long in Python: waiting for the compiler, about half 
 class Work:
     """Of this process: processor seconds spent in kernels as Python functions, and those ahead of it in the same way.
 
-    granted it is waited for again only where more than this is spent
+    granted it is awaited again only after more than this
     patient lanes, which need machine code, still wait for it
-    notify  where the user is told of it, of each thing once
-    told    texts that were passed on
-    signal  one that has asked the process to end, and is answered later: nothing more is waited for
+    notify  receives notices for the user, each once
+    told    notices given already
+    signal  a signal that asked the process to end, handled later: there is no more waiting
     """
 
     spent: float = 0.0
@@ -91,7 +91,7 @@ class _Thread(threading.local):
 
 thread = _Thread()
 parts: dict[Job, tuple[dict[Job, None], set[tuple[Any, ...]]]] = {}
-"""Units that a kernel has called as Python functions, as ``wanted`` and ``seen`` of a thread."""
+"""Units that a kernel has called as Python functions, in the format of ``wanted`` and ``seen`` of a thread."""
 
 
 def comes_in_time(job: Job, asked: Compiler) -> bool:
@@ -107,8 +107,8 @@ def comes_in_time(job: Job, asked: Compiler) -> bool:
 
 
 def takes(job: Job, asked: Compiler | None) -> bool:
-    """Whether a kernel without machine code runs as a Python function now; its machine code is asked for.
-    asked: who compiles it meanwhile, if anybody can. Arrays of lanes are for machine code alone."""
+    """Whether a kernel without machine code runs as a Python function now; its machine code is requested.
+    asked: the compiler that makes it meanwhile, if any. Arrays of lanes need machine code."""
     chosen, is_lanes = way(), has_lanes(job[1])
     if chosen in (WAIT, PYTHON):
         return chosen == PYTHON and not is_lanes
@@ -126,18 +126,18 @@ def takes(job: Job, asked: Compiler | None) -> bool:
 
 
 def has_lanes(kinds: Kind) -> bool:
-    """Packs of lanes are among arguments of these kinds: all kernels they are handed to are inlined."""
+    """Whether packs of lanes are among arguments of these kinds: all kernels that get them are inlined."""
     return isinstance(kinds, tuple) and (kinds[:1] in (("lanes",), ("fixed",)) or any(map(has_lanes, kinds)))
 
 
 def is_whole(job: Job) -> bool:
-    """The machine code of all units that a kernel has called so far is there."""
+    """Whether machine code of all units that a kernel has called so far is ready."""
     return job not in parts or all(stored(*part) for part in list(parts[job][0]))
 
 
 def call(job: Job, asked: Compiler | None, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Call a kernel as a Python function, from outside all kernels; machine code of units that it calls is asked for.
-    Signals that end the process wait until it is done, as they do for machine code: nothing is left half changed."""
+    """Call a kernel as a Python function, from outside all kernels; machine code of units that it calls is requested.
+    Signals that end the process are delayed until it is done, as with machine code, so that the state is consistent."""
     began = time.thread_time()
     wanted, seen = parts.setdefault(job, ({}, set()))
     known = len(wanted)
@@ -154,7 +154,7 @@ def call(job: Job, asked: Compiler | None, function: Callable[..., Any], argumen
 
 
 def inside(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Call a kernel as a Python function where all of them are.
+    """Call a kernel as a Python function within another one.
     numpy's numbers divide by zero as compiled ones do."""
     thread.depth += 1
     try:
@@ -164,7 +164,7 @@ def inside(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
 
 
 def doubled(value: Any) -> Any:
-    """An argument with numpy's numbers in place of Python's."""
+    """An argument with numpy's numbers instead of Python's."""
     if type(value) is float:
         return np.float64(value)
     if isinstance(value, tuple):
@@ -174,7 +174,7 @@ def doubled(value: Any) -> Any:
 
 
 def plain(result: Any) -> Any:
-    """What machine code returns: Python's numbers."""
+    """A result as machine code returns it: with Python's numbers."""
     if isinstance(result, tuple):
         return tuple(map(plain, result))
     return result.item() if isinstance(result, np.generic) else result

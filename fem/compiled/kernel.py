@@ -21,19 +21,19 @@ from fem.compiled.interpreted import Kind, call, inside, is_whole, takes, thread
 from fem.compiled.store import Compiler, Unit, load, raise_failure, stored
 
 DONE, OTHER_ARRAYS, FAILED = 0, 1, 2
-"""Answers of machine code: it is done; it is not made for such arrays; a unit that it calls cannot be had."""
+"""Return codes of machine code: done; not compiled for such arrays; a unit that it calls is not available."""
 MOST = 8
 """Words in a block for what a kernel returns, and for each leaf of its arguments."""
 ITEMS = tuple.__basicsize__
 """Where the items of a tuple begin."""
 NAMES = {bool: "bool", int: "int", float: "float", type(None): "none"}
 LETTERS = {"b": "?7x", "i": "q", "u": "q", "f": "d"}
-"""How numbers are handed over, in 64 bits each (``struct``), by ``dtype.kind``."""
+"""Format of numbers as arguments, in 64 bits each (``struct``), by ``dtype.kind``."""
 
 
 def kind_of(value: Any) -> Kind:
     """The kind of one argument.
-    Raises TypeError for what kernels cannot take."""
+    Raises TypeError for types that kernels do not accept."""
     name = NAMES.get(type(value))
     if name is not None:
         return name
@@ -54,19 +54,19 @@ def kinds_of(arguments: Iterable[Any]) -> Kind:
 
 
 def foreign(kinds: Kind) -> bool:
-    """A group among arguments of these kinds is of somebody else, whose code may stand in what is compiled for it."""
+    """Whether a group among arguments of these kinds belongs to another package, whose code may be compiled in."""
     if isinstance(kinds, tuple) and kinds[:1] == ("group",):
         return not kinds[1].startswith(("fem.", "builtins")) or foreign(kinds[3])
     return isinstance(kinds, tuple) and any(foreign(kind) for kind in kinds)
 
 
 def leaves_of(arguments: Iterable[Any]) -> tuple[Any, ...]:
-    """The arguments, groups member by member, and groups of groups."""
+    """The arguments, with groups and groups of groups replaced by their members."""
     return tuple(leaf for one in arguments for leaf in (leaves_of(one) if isinstance(one, tuple) else (one,)))
 
 
 def lister(arguments: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """``leaves_of`` for arguments nested as these are, written out: a small model spends much of its time on calls.
+    """``leaves_of`` for arguments nested like these, as generated code: a small model spends much of its time on calls.
     It raises TypeError or ValueError for most others."""
     names, leaves = (f"m{number}" for number in count()), list[str]()
 
@@ -102,7 +102,7 @@ class Variant:
         self.read = struct.Struct(f"={unit.result.replace('?', '?7x')}").unpack_from
 
     def leaves(self, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """The leaves of arguments whose types are those it was made for, as far as Python looks at them."""
+        """The leaves of arguments if their types are those it was compiled for, as far as Python checks them."""
         try:
             leaves = self.listed(arguments)
         except (TypeError, ValueError):  # nested in another way
@@ -119,12 +119,12 @@ class Variant:
         return all(leaves[k].dtype.char == char and leaves[k].ndim == ndim for k, char, ndim in self.arrays)
 
     def run(self, leaves: tuple[Any, ...]) -> tuple[bool, Any]:
-        """Whether the arrays are those it was made for, and what the kernel returns."""
+        """Whether the arrays are of the types it was compiled for, and the result of the kernel."""
         return self.call(leaves)()
 
     def call(self, leaves: tuple[Any, ...]) -> Callable[..., tuple[bool, Any]]:
-        """``run`` for arguments that stay, of which the first numbers may be given anew.
-        Where arrays lie is read once: they live as long as this, and numpy resizes none that others hold."""
+        """``run`` for constant arguments, except that the first numbers may be given anew.
+        Addresses of arrays are read once: this keeps them alive, and numpy resizes no array with other references."""
         numbers, code, pack, read = [leaves[k] for k in self.numbers], self.code, self.pack, self.read
         packed, last, block = pack(*numbers), (), self.block()
         if self.special:
@@ -151,7 +151,7 @@ class Kernel:
     """A function that becomes machine code, with an entry for Python unless it is an ``inner`` one.
 
     fast      fast-math flags
-    inline    into kernels that call it; else it is a unit of its own that they call
+    inline    into kernels that call it; else it is a separate unit that they call
     compiler  None: it is never called from Python
     """
 
@@ -167,11 +167,11 @@ class Kernel:
 
     @cached_property
     def signature(self) -> inspect.Signature:
-        """Of the function; a start need not look at all of them."""
+        """Signature of the function, computed when needed."""
         return inspect.signature(self.function)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Run the machine code, after compiling it or taking it from disk; defaults are compiled in."""
+        """Runs the machine code, after compilation or loading from disk; defaults are compiled in."""
         if named:
             arguments = self.signature.bind(*arguments, **named).args
         if thread.is_python:
@@ -189,8 +189,8 @@ class Kernel:
         return self.call_other(arguments)
 
     def bound(self, *arguments: Any) -> Callable[..., Any]:
-        """A call with these very arguments, of which the first numbers may be given anew, and arrays change inside.
-        Groups are taken apart only once, as soon as there is machine code in memory."""
+        """A call with these arguments, of which the first numbers may be given anew, and arrays may change their
+        content. Groups are unpacked only once, as soon as there is machine code in memory."""
         run: Callable[..., tuple[bool, Any]] | None = None
 
         def call(*given: Any) -> Any:
@@ -199,7 +199,7 @@ class Kernel:
                 leaves = variant.leaves(arguments)
                 run = run or (variant.call(leaves) if leaves is not None else None)
             fits, result = run(*given) if run else (False, None)
-            return result if fits else self(*given, *arguments[len(given) :])  # an array has become one of other items
+            return result if fits else self(*given, *arguments[len(given) :])  # the item type of an array has changed
 
         return call
 
@@ -220,7 +220,7 @@ class Kernel:
         return self.variants[0].run(leaves_of(arguments))[1]
 
     def load(self, arguments: tuple[Any, ...], kinds: Kind) -> bool:
-        """Have a variant for these arguments, if its machine code is there."""
+        """Loads a variant for these arguments, if its machine code exists."""
         unit = stored(self.name, kinds) if way() != PYTHON else None
         if unit is None:
             return False
@@ -229,7 +229,7 @@ class Kernel:
         return True
 
     def note(self, arguments: tuple[Any, ...]) -> None:
-        """Take note of a unit of its own that is called as a Python function."""
+        """Notes a separate unit that is called as a Python function."""
         if thread.seen is not None:
             key = self.name, *map(type, arguments)
             if key in thread.seen:

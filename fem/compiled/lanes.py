@@ -1,4 +1,4 @@
-"""Numbers that are many: packs of lanes, so that one kernel source runs one model or several at once.
+"""Packs of lanes in place of numbers, so that one kernel source computes one model or several at once.
 
 Kernels that serve both decide on numbers with ``where``, ``some``, ``every`` and ``common`` in place of ``if``: a
 branch on a comparison of packs does not compile. For plain numbers these are exactly ``yes if condition else no``, the
@@ -29,23 +29,23 @@ def where(condition: bool, yes: Number, no: Number) -> Number:
 
 
 def some(condition: bool) -> bool:
-    """The condition holds in some lane."""
+    """Whether the condition holds in some lane."""
     return condition
 
 
 def every(condition: bool) -> bool:
-    """The condition holds in every lane."""
+    """Whether the condition holds in every lane."""
     return condition
 
 
 def common(number: float) -> float:
-    """A number that is the same in all lanes."""
+    """The value of a number that is the same in all lanes."""
     return number
 
 
 def local(packs: Any) -> Any:
-    """Zeros of the shape of an array of packs whose sides are known: on the stack, or in registers.
-    They live as long as the kernel that asks for them: never return them."""
+    """Zeros in the shape of an array of packs with known sides: on the stack, or in registers.
+    They exist as long as the kernel that makes them: never return them."""
     raise NotImplementedError
 
 
@@ -73,7 +73,7 @@ class Lanes:
 
 
 class Fixed:
-    """An array that kernels know when they are compiled: another one, another compilation."""
+    """An array known at compilation: another content needs another compilation."""
 
     __slots__ = ("array",)
 

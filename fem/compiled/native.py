@@ -1,10 +1,10 @@
-"""Arguments of kernels: their kinds as types of numba, and their way from Python's objects, in machine code.
+"""Arguments of kernels: their kinds as types of numba, and their conversion from Python's objects, in machine code.
 
-The entry of a unit is given the items of a tuple of all objects, and the numbers among them once more, as 64-bit words.
+The entry of a unit gets the items of a tuple of all objects, and the numbers among them again, as 64-bit words.
 The fields of an array are those of ``PyArrayObject_fields`` and ``PyArray_Descr``, which numpy's C interface fixes for
-compiled code. Machine code sees of an array where its numbers begin, and the shape; it is C-contiguous. numba's own
-arrays have owners, sizes and strides, too: seven words for one axis in place of two, in every group that is handed from
-kernel to kernel, which was a third of the time of a translation.
+compiled code. In machine code an array is the address of its numbers and its shape; it is C-contiguous. numba's own
+arrays have owners, sizes and strides, too: seven words for one axis instead of two, in every group passed between
+kernels, which took a third of the time of a translation.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def kind_of_type(its: Any) -> Kind:
 
 def returned(function: Any) -> Any:
     """numba's type of what a function returns, by its annotation: numbers, a tuple of numbers, nothing."""
-    given = function.__annotations__["return"]  # text where the module postpones annotations, else a type
+    given = function.__annotations__["return"]  # text if the module postpones annotations, else a type
     annotation = given if isinstance(given, str) else given.__name__ if isinstance(given, type) else str(given)
     if not annotation.startswith("tuple["):
         return ANNOTATED[annotation]
@@ -164,7 +164,7 @@ def apart_types(arguments: Any) -> Iterator[Any]:
 
 
 def check_arrays(reader: Reader, arguments: Any) -> None:
-    """Look at all arrays before anything of them is read."""
+    """Checks all arrays before any is read."""
     for its in leaf_types(arguments):
         address, array = reader.next(), its.array if isinstance(its, LanesType) else its
         if isinstance(array, types.Array):
@@ -172,7 +172,7 @@ def check_arrays(reader: Reader, arguments: Any) -> None:
 
 
 def value_of(reader: Reader, its: Any) -> Any:
-    """The next argument as numba holds it."""
+    """The next argument in numba's representation."""
     context, builder = reader.context, reader.builder
     if isinstance(its, ApartType):
         room = next(reader.rooms)
@@ -210,7 +210,7 @@ def lanes_of(reader: Reader, its: Any, address: Any) -> Any:
 
 
 def body_module(context: Any, library: Any, result: Any, description: Any) -> Any:
-    """LLVM code of the function that other units call: it takes groups by their places, as ``description`` has it."""
+    """LLVM code of the function that other units call: groups are passed by address, according to ``description``."""
     module = library.create_ir_module("body")
     inside = context.declare_function(module, result.fndesc)
     function = context.declare_function(module, description)
@@ -282,8 +282,8 @@ def entry_module(context: Any, library: Any, description: Any, symbol: str, defa
 
 
 def late_module(context: Any, library: Any, needs: Mapping[str, Any]) -> Any:
-    """LLVM code of functions that other units have, by symbol and descriptor: each asks at its first call where it is.
-    They are inlined: what remains of them in a loop is a look at an address in memory."""
+    """LLVM code of functions in other units, by symbol and descriptor: each looks up its address at the first call.
+    They are inlined: in a loop only the load of an address remains."""
     module = library.create_ir_module("late")
     find = ir.Function(module, ir.FunctionType(WORD, [BYTE.as_pointer()]), FIND_LATE)
     for symbol, description in needs.items():
@@ -303,7 +303,7 @@ def late_module(context: Any, library: Any, needs: Mapping[str, Any]) -> Any:
 
 
 ITEMS = Registry("items and shapes of arrays")
-"""All that kernels do with arrays."""
+"""All operations of kernels on arrays."""
 NO_MORE = "kernels take items and rows of arrays: no slices, no loops over an array, a, b = x[0], x[1] for a, b = x"
 
 

@@ -1,8 +1,8 @@
 """Packs of float64 lanes, masks of their comparisons, and arrays of packs, as types of compiled code.
 
-A pack is one LLVM vector: an operation on it is a few vector instructions whatever the vectoriser thinks of the loop
-around it. An array of packs is a C-contiguous float64 array whose last axis is the lane; its items are packs.
-A number meets a pack as the same number in every lane.
+A pack is one LLVM vector: an operation on it is a few vector instructions, independent of the vectoriser of loops.
+An array of packs is a C-contiguous float64 array whose last axis is the lane; its items are packs.
+A number combined with a pack counts as the same number in every lane.
 
 Below the types: arithmetic, comparisons and logic of packs and masks; items and shapes of arrays of packs and of
 arrays known at compilation; the words of ``lanes.py``, for numbers and for packs; and how plain numba takes Python's
@@ -53,7 +53,7 @@ class PackType(WideType):
 
 
 class MaskType(WideType):
-    """Truth values. It has no truth of its own: branches on it do not compile."""
+    """Truth values of lanes. A mask itself has no truth value: branches on it do not compile."""
 
     plain = types.Boolean
     one, item = types.boolean, ir.IntType(1)
@@ -168,7 +168,7 @@ def comparison(symbol: str) -> Callable[..., Any]:
 
 
 def extreme(symbol: str) -> Callable[..., Any]:
-    """The second one where it compares so with the first, as ``min`` and ``max`` do."""
+    """The second value if it compares so with the first, as ``min`` and ``max`` do."""
 
     def code(context: Any, builder: Any, one: Any, other: Any) -> Any:
         return builder.select(builder.fcmp_ordered(symbol, other, one), other, one)
@@ -263,7 +263,7 @@ for _kind in (LanesType, FixedType):
 
 
 def _place(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    """Which item it is, or the first one below, row by row."""
+    """Index of the item, or of the first one below, row by row."""
     kinds = _indices(sig.args[1])
     given = cgutils.unpack_tuple(builder, args[1]) if isinstance(sig.args[1], types.BaseTuple) else [args[1]]
     place = context.get_constant(types.intp, 0)
@@ -407,7 +407,7 @@ def _type_of_fixed(value: Fixed, context: Any) -> FixedType:
 def _unbox_lanes(its: LanesType, value: Any, c: Any) -> NativeValue:
     found = c.pyapi.object_getattr_string(value, "array")
     array = c.context.make_array(its.array)(c.context, c.builder, c.unbox(its.array, found).value)
-    c.pyapi.decref(found)  # the object holds it
+    c.pyapi.decref(found)  # the object keeps it
     lanes = cgutils.create_struct_proxy(its)(c.context, c.builder)
     lanes.data = c.builder.bitcast(array.data, lanes.data.type)
     lanes.shape = cgutils.pack_array(c.builder, cgutils.unpack_tuple(c.builder, array.shape)[: its.ndim])

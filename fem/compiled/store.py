@@ -1,7 +1,7 @@
-"""Units of machine code: kept in files, loaded into the process.
+"""Units of machine code: stored in files, loaded into the process.
 
-A unit is one object file and what has to be known of it. Loading takes LLVM but not numba, whose import and whose own
-cache would be most of a short run.
+A unit is one object file with its description. Loading needs LLVM but not numba, whose import and cache would take most
+of the time of a short run.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class Unit:
 
     symbol  name of the function that others call
     result  letters of the numbers it returns (``struct``): d, q, ?; empty for none
-    needs   symbols of the units it calls, which are looked for at their first call (``find_late``)
-    kinds   what these are made of where they are missing, as text: name of the kernel, kinds of its arguments
+    needs   symbols of the units it calls, which are found at their first call (``find_late``)
+    kinds   for compiling these if they are missing, as text: name of the kernel, kinds of its arguments
     others  functions of the mathematical library that it calls
-    digest  hash of all that the code follows from (``digest.py``)
+    digest  hash of everything that determines the code (``digest.py``)
     code    the object file
     """
 
@@ -63,7 +63,7 @@ def _file(symbol: str) -> Path:
 
 
 def keep(unit: Unit, on_disk: bool) -> None:
-    """Make a unit known, and write it to disk: under its name only when it is complete."""
+    """Registers a unit, and writes it to disk, atomically."""
     with _lock:
         _made[unit.symbol] = unit
     if not on_disk:
@@ -77,12 +77,12 @@ def keep(unit: Unit, on_disk: bool) -> None:
 
 
 def is_kept(name: str, kinds: Any) -> bool:
-    """The unit of a kernel for these kinds is on disk."""
+    """Whether the unit of a kernel for these kinds is on disk."""
     return _file(symbol_of(name, kinds)).is_file()
 
 
 def sealed(unit: Unit) -> bytes:
-    """The content of a file: the seal of all that follows, what has to be known of the code, the code."""
+    """The content of a file: a hash of the rest, the description of the code, the code."""
     about = asdict(unit)
     del about["code"], about["kinds"]
     rest = json.dumps(about).encode() + b"\n" + unit.kinds.encode() + b"\n" + unit.code
@@ -90,12 +90,12 @@ def sealed(unit: Unit) -> bytes:
 
 
 def seal(content: bytes, folder: str) -> str:
-    """A hash that only content made for a folder of this name has: units of other processors do not pass for ours."""
+    """A hash over content and name of its folder, so that units of other processors are not accepted."""
     return hashlib.sha256(folder.encode() + b"\n" + content).hexdigest()
 
 
 def find(symbol: str) -> Unit | None:
-    """A unit by its name; None where it is nowhere."""
+    """A unit by its name; None: there is none."""
     with _lock:
         if symbol not in _made:
             unit = read_unit(cache_folder(), symbol)
@@ -127,7 +127,7 @@ def unsealed(content: bytes, folder: str) -> Unit:
 
 
 def stored(name: str, kinds: Any) -> Unit | None:
-    """The unit of a kernel for these kinds where it is there."""
+    """The unit of a kernel for these kinds, if it exists."""
     return find(symbol_of(name, kinds))
 
 
@@ -144,11 +144,11 @@ def job_of(unit: Unit, symbol: str) -> tuple[str, Any]:
 BODY = "_body"
 """Ending of the name of the function that other units call."""
 FIND_LATE = "fem_find_late"
-"""The function by which machine code asks where a unit is that it calls for the first time."""
+"""The function by which machine code finds the address of a unit at its first call."""
 
 
 class Compiler(Protocol):
-    """What makes code that is not there, at once or meanwhile (``compiler.LateCompiler``)."""
+    """Makes missing code, at once or in the background (``compiler.LateCompiler``)."""
 
     def make(self, kernel: Any, kinds: Any) -> Unit | None: ...
     def call(self, kernel: Any, arguments: tuple[Any, ...]) -> Any: ...
@@ -160,12 +160,12 @@ class Compiler(Protocol):
 
 _loaded: set[str] = set()
 _callers: dict[str, Unit] = {}
-"""A unit that calls another one, by the symbol of that."""
+"""Symbol of a unit -> a unit that calls it."""
 _compilers: list[Compiler] = []
 
 
 class _Failure(threading.local):
-    """Why a unit that machine code of this thread called could not be had."""
+    """Why a unit that machine code of this thread called is not available."""
 
     error: BaseException | None = None
 
@@ -174,7 +174,7 @@ _failure = _Failure()
 
 
 def raise_failure() -> None:
-    """Raise what went wrong below machine code that has returned early, if anything did."""
+    """Raises the error below machine code that has returned early, if there was one."""
     error, _failure.error = _failure.error, None
     if error is not None:
         raise error
@@ -182,8 +182,8 @@ def raise_failure() -> None:
 
 @ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_char_p)
 def find_late(name: bytes) -> int:
-    """The address of a unit that machine code calls for the first time: most runs never need most of what might be.
-    0 where it cannot be had: the machine code then returns at once."""
+    """The address of a unit at its first call by machine code, because most runs need few of the possible units.
+    0: it is not available, and the machine code returns at once."""
     symbol = name.decode()
     try:
         unit = find(symbol) or _compilers[0].provide(*job_of(_callers[symbol], symbol))
@@ -207,14 +207,14 @@ def _engine() -> Any:
 
 
 def lacking(unit: Unit) -> list[str]:
-    """Functions that a unit calls and that neither this library nor LLVM has."""
+    """Functions that a unit calls and that are missing in this library and in LLVM."""
     import llvmlite.binding as llvm
 
     return [name for name in unit.others if not llvm.address_of_symbol(name)]
 
 
 def load(unit: Unit, compiler: Compiler, ending: str = "") -> int:
-    """Put a unit in memory; the address of its entry or, with ``BODY``, of the function that other units call."""
+    """Loads a unit; returns the address of its entry or, with ``BODY``, of the function that other units call."""
     import llvmlite.binding as llvm
 
     engine = _engine()

@@ -1,7 +1,7 @@
 """Make units of machine code: translate from Python to LLVM (numba), link, optimise and emit (LLVM).
 
-A unit is one kernel with all that is inlined into it. numba would optimise and emit every function it meets; here only
-whole units get that far (``build``). Kernels call each other without numba's dispatchers: an inlined kernel is
+A unit is one kernel with all that is inlined into it. numba would optimise and emit every function; here this is done
+for whole units only (``build``). Kernels call each other without numba's dispatchers: an inlined kernel is
 translated where it is called, a ``called_kernel`` is only declared there.
 """
 
@@ -69,9 +69,9 @@ def fast_flags() -> frozenset[str]:
 
 
 class RememberedFunction(types.Function):
-    """A function of numba's that remembers what its calls give: numba tries dozens of templates for every sum.
+    """A function of numba's with a cache of call types: numba tries dozens of templates for every sum.
 
-    Its code is that for the flags of the caller; numba takes the one it found last.
+    Its code depends on the flags of the caller; numba would use the one it found last.
     """
 
     def __init__(self, template: Any) -> None:
@@ -104,7 +104,7 @@ register_model(RememberedFunction)(models.OpaqueModel)
 class Typing(BaseContext):
     """numba's types of scalars, tuples and single items of arrays.
 
-    Without its operators on whole arrays, which it would try for every sum of two numbers.
+    Without operators on whole arrays, which would be tried for every sum of two numbers.
     """
 
     def load_additional_registries(self) -> None:
@@ -118,7 +118,7 @@ class Typing(BaseContext):
 
 
 class FastSelects(Visitor):
-    """Fast-math flags for choices between two numbers, which numba leaves out: maxima would not run on vectors."""
+    """Fast-math flags for selections between two numbers, which numba omits: otherwise maxima would not use vectors."""
 
     def __init__(self, flags: frozenset[str]) -> None:
         self.flags = flags
@@ -158,7 +158,7 @@ class Context(cpu.CPUContext):
             FastSelects(fast_flags()).visit(mod)
 
     def get_executable(self, library: Any, fndesc: Any, env: Any) -> Any:
-        """Only a key under which kernels find the function: numba wants a builtin one, never called."""
+        """A key under which kernels find the function: numba needs a builtin one, which is never called."""
         library._ensure_finalized()
         return [].append
 
@@ -177,7 +177,7 @@ class KernelType(types.Callable, types.Dummy):
         super().__init__(f"kernel({kernel.name})")
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        """Its signature for these arguments; translates it if need be."""
+        """Signature for these arguments; translates the kernel if necessary."""
         folded = fold_arguments(
             self.kernel.signature,
             args,
@@ -201,7 +201,7 @@ class KernelType(types.Callable, types.Dummy):
 
 @typeof_impl.register(Kernel)
 def _type_of_kernel(value: Kernel, context: Any) -> Any:
-    if is_plain():  # since numba turned out not to fit
+    if is_plain():  # numba did not work after all
         from fem.compiled.dispatchers import type_of_kernel
 
         return type_of_kernel(value, context)
@@ -212,9 +212,9 @@ register_model(KernelType)(models.OpaqueModel)
 
 
 UNROLL = "-unroll-threshold=4000"
-"""Loops over packs of known sides unroll whatever they hold: only then do the packs stay in registers.
+"""Unroll loops over packs of known sides, whatever their size: only then do packs stay in registers.
 
-For the whole process, once: older versions of LLVM complain of a second time.
+Set once for the process: older versions of LLVM refuse a second time.
 """
 
 
@@ -242,7 +242,7 @@ def as_target() -> Iterator[tuple[Any, Any]]:
 
 @cache
 def callee(kernel: Kernel, arguments: tuple[Any, ...]) -> tuple[Any, Any, Any]:
-    """Return type and key of a kernel that another one calls with these types, and the types it is handed."""
+    """Return type and key of a kernel that another one calls with these types, and types of the passed arguments."""
     if not kernel.inline:
         try:
             kinds = tuple(kind_of_type(its) for its in arguments)
@@ -277,7 +277,7 @@ NEEDLESS = (
     "inline_closure_likes with_lifting make_function_op_code_to_jit_function inline_inlinables inline_overloads "
     "find_literally literal_unroll nopython_rewrites annotate_types dump_parfor_diagnostics"
 ).split()
-"""numba's passes for closures, whole arrays and reports, of which kernels have none: a tenth of the time."""
+"""numba's passes for closures, whole arrays and reports, which kernels do not use: a tenth of the time."""
 
 
 class Pipeline(compiler.CompilerBase):
@@ -311,9 +311,9 @@ def translated(kernel: Kernel, arguments: tuple[Any, ...]) -> Any:
 
 
 def build(kernel: Kernel, kinds: Kind) -> Unit:
-    """The unit of a kernel for arguments of these kinds, made where it is missing."""
+    """The unit of a kernel for arguments of these kinds, compiled if missing."""
     with turn(cache_folder()):
-        unit = stored(kernel.name, kinds) or adopted(kernel, kinds)  # another process may have made it by now
+        unit = stored(kernel.name, kinds) or adopted(kernel, kinds)  # another process may have compiled it meanwhile
         return unit or make(kernel, kinds)
 
 
@@ -367,7 +367,7 @@ def optimised(kernel: Kernel, kinds: Kind, result: Any) -> tuple[tuple[str, ...]
 
 def emit(module: Any) -> tuple[tuple[str, ...], bytes]:
     """The functions of the mathematical library that a module calls, and its object file.
-    Raises TypeError for a function that is nowhere: LLVM would end the process when it is loaded."""
+    Raises TypeError for a missing function: LLVM would end the process when the unit is loaded."""
     names = [function.name for function in module.functions if function.is_declaration]
     others = tuple(name for name in names if not name.startswith((FIND_LATE, "llvm.")))
     for name in others:

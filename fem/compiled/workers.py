@@ -1,6 +1,6 @@
-"""Compile many units side by side: processes of our own, each with its numba and its LLVM.
+"""Parallel compilation of many units, in child processes with their own numba and LLVM.
 
-``python -m fem.compiled.workers`` is one of them: it takes units to make from stdin and answers with those they call.
+``python -m fem.compiled.workers`` is one of them: it reads units to compile from stdin and returns those they call.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from fem.compiled.store import find, is_kept, stored, symbol_of
 
 Worker: TypeAlias = "subprocess.Popen[bytes]"
 MOST = 8
-"""Processes at once; each takes about 250 MB."""
+"""Largest number of processes; each takes about 250 MB."""
 
 
 def build_all(wanted: Collection[Job]) -> bool:
-    """Make all units that are wanted and not there yet, on all processors.
-    False where there is no room for them: then only what a run calls is worth compiling. Best with long ones at both
-    ends, and those that have much in common side by side (``Compilation``)."""
+    """Compile all wanted units that are missing, on all processors.
+    False: there is no space to store them, so that only units of a run are worth compiling. The order should have long
+    ones at both ends, and those with much in common next to each other (``Compilation``)."""
     if not is_plain():
         jobs = [(name, kinds) for name, kinds in wanted if not (stored(name, kinds) or adopted(kernel_of(name), kinds))]
         count = min(processors(), MOST, len(jobs))
@@ -43,7 +43,7 @@ def build_all(wanted: Collection[Job]) -> bool:
             compilation.add(jobs)
             compilation.close()
             compilation.run(count)
-    for name, kinds in wanted:  # what no process of ours could do, if any
+    for name, kinds in wanted:  # units that no child process could compile, if any
         if is_plain() or kernel_of(name).unit(kinds) is None:
             from fem.compiled.dispatchers import compile_plain
 
@@ -67,10 +67,10 @@ def processors() -> int:
 
 
 class Compilation:
-    """Units to be made, handed out to processes until none is left and no more can come.
+    """Units to compile, distributed to processes until all are done and no more can follow.
 
-    The first process takes them from the front, the others from the back: what units have in common is translated only
-    once in a process. A process is started when there is something for it.
+    The first process takes them from the front, the others from the back: common parts of units are translated only
+    once per process. A process is started when there is work for it.
     """
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class Compilation:
         self.workers: list[Worker] = []
 
     def add(self, jobs: Iterable[Job]) -> None:
-        """Units that are wanted, if they are new and not there."""
+        """Adds wanted units, if they are new and missing."""
         with self.change:
             new = {symbol_of(*job): job for job in jobs}
             self.left.extend(job for symbol, job in new.items() if symbol not in self.seen and not find(symbol))
@@ -88,19 +88,19 @@ class Compilation:
             self.change.notify_all()
 
     def close(self) -> None:
-        """No more units come."""
+        """No more units follow."""
         with self.change:
             self.is_open = False
             self.change.notify_all()
 
     def abandon(self) -> None:
-        """Make nothing more than what is begun."""
+        """Starts no more units."""
         with self.change:
             self.left.clear()
         self.close()
 
     def run(self, count: int) -> None:
-        """Make the units with at most ``count`` processes; returns when all is done, or no process can do more."""
+        """Compiles the units with at most ``count`` processes; returns when all is done, or no process can continue."""
         with ThreadPoolExecutor(count) as pool:
             try:
                 list(pool.map(self._serve, range(count)))
@@ -127,12 +127,12 @@ class Compilation:
                 is_done = bool(worker.stdout.readline())
             except OSError:
                 is_done = False
-            if not is_done:  # it has died, or there is none: the others, or this process, go on
+            if not is_done:  # it has ended, or could not start: the others, or this process, continue
                 self.lost()
                 return
 
     def _next(self, number: int) -> Job | None:
-        """A job for a process; waits for one. None: there will be none."""
+        """A job for a process, waiting for one; None: there will be none."""
         with self.change:
             while not self.left:
                 if not self.is_open:
@@ -141,7 +141,7 @@ class Compilation:
             return self.left.popleft() if number == 0 else self.left.pop()
 
     def lost(self) -> None:
-        """A process is lost, and the unit it was at."""
+        """A process is lost, with the unit that it was compiling."""
 
     def _started(self) -> Worker:
         worker = start_worker(__name__)
@@ -150,22 +150,22 @@ class Compilation:
 
 
 def start_worker(module: str) -> Worker:
-    """A process of our own that reads jobs. OSError: no Python to start, or no room for another process."""
+    """A child process that reads jobs. OSError: Python cannot be started."""
     environment = {**os.environ, "PYTHONPATH": python_path(), "FEM_CACHE_DIR": str(cache_folder().parent)}
     streams: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     return subprocess.Popen([sys.executable, "-P", "-m", module], env=environment, **streams)
 
 
 def python_path() -> str:
-    """Where our processes look for modules first: where this package lies, then as the user says.
-    Never in the current folder, which may hold anything (``-P``); an empty entry would mean that one, too."""
+    """Search path of modules for child processes: first the folder of this package, then the user's.
+    Never the current folder, which may contain anything (``-P``); an empty entry would mean that one, too."""
     said = [Path(entry).absolute() for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
     return os.pathsep.join(map(str, [Path(__file__).parents[2], *(path for path in said if path != Path.cwd())]))
 
 
 def work() -> None:
-    """Make units until stdin ends; answer a line to each.
-    Ends, too, where a unit cannot be kept: the process that waits for it would have to make it once more."""
+    """Compiles units until stdin ends, with a line of output for each.
+    Ends, too, if a unit cannot be stored: the process that waits for it would have to compile it again."""
     gc.disable()  # all that is made here lives on: a tenth of the time
     from fem.compiled.translate import make
 

@@ -42,7 +42,7 @@ def read_deck(
 
 
 def answered(read: Callable[[], Model]) -> Model:
-    """What is read; once more, with what installed packages add, where something in it is not known otherwise."""
+    """The result of ``read``; after unknown names once more, with the additions of installed packages."""
     try:
         return read()
     except DeckError as mistakes:
@@ -74,8 +74,8 @@ def read_model(
 
 def deck_reader(path: str | Path, varied: Collection[str]) -> OutlineReader:
     """``read_deck`` of one deck for many parameter sets that differ in the ``varied`` ones.
-    The text is what it was when it was first read. Where it is certain that only numbers of the model change, these
-    are put in without reading again (``OutlineReader``)."""
+    The text of the first reading is kept. If only numbers of the model can change, these are replaced without
+    reading again (``OutlineReader``)."""
     return OutlineReader(path, varied)
 
 

@@ -19,7 +19,7 @@ DEFINITIONS = ("TABULAR", "EQUALLY SPACED", "SMOOTH STEP", "SPLINE", "PERIODIC",
 OF_FILES = ("COLUMN", "TIME COLUMN", "PAST END")
 OWN = ("SPACING", *OF_FILES)
 OTHERS = ("DECAY", "MODULATED", "ACTUATOR", "SOLUTIONDEPENDENT", "BUBBLE", "SPECTRUM", "PSDDEFINITION", "RAMP")
-"""Of Abaqus, without blanks."""
+"""Definitions of Abaqus that are not supported, without blanks."""
 MAX_INSTANTS = 100_000
 TIMES = ("STEP TIME", "TOTAL TIME")
 """CalculiX writes ``TIME=TOTAL TIME``."""
@@ -74,7 +74,7 @@ def amplitude(card: Card, draft: Draft) -> None:
 
 
 STEEPEST = 1e150
-"""Of splines: products of two slopes are numbers still."""
+"""Largest slope of a spline, so that products of two slopes do not overflow."""
 
 
 def fields_of(card: Card, draft: Draft, needed: bool = True) -> list[Field]:
@@ -82,7 +82,7 @@ def fields_of(card: Card, draft: Draft, needed: bool = True) -> list[Field]:
 
 
 def first_of(name: str, card: Card, draft: Draft) -> float:
-    """The first value of an amplitude that a program sets, 0 where none is given."""
+    """First value of an amplitude that a program sets; 0 by default."""
     fields = fields_of(card, draft, needed=False)
     if len(fields) > 1:
         what, hint = "DEFINITION=USER takes one number, its initial value", "fem.stepper sets the later values"
@@ -95,7 +95,7 @@ def first_of(name: str, card: Card, draft: Draft) -> float:
 
 
 def check_options(card: Card, definition: str) -> None:
-    """VALUE and SMOOTH in the forms that change nothing; FIXED INTERVAL and BEGIN where they belong."""
+    """Accepts VALUE and SMOOTH where they have no effect; FIXED INTERVAL and BEGIN only with EQUALLY SPACED."""
     if card.has("VALUE") and card.word("VALUE", ("RELATIVE", "ABSOLUTE"), "RELATIVE") == "ABSOLUTE":
         hint = "an amplitude multiplies the value of its load"
         raise Mistake(card.field("VALUE").place, "VALUE=ABSOLUTE is not supported", hint)
@@ -131,7 +131,7 @@ def pairs_of(card: Card, draft: Draft) -> Floats:
 
 
 def points_of_file(card: Card, what: str, draft: Draft) -> Floats:
-    """(n, 2) of time and value: two columns of a table; several pairs a line where it begins so, as in Abaqus."""
+    """(n, 2) time and value: two columns of a table; several pairs a line if the first line has them, as in Abaqus."""
     table = columns_of(card)
     given = [card.field(of) if card.has(of) else number for number, of in enumerate(("TIME COLUMN", "COLUMN"), 1)]
     if given == [1, 2] and not table.names and table.width > 2:

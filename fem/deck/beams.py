@@ -1,7 +1,7 @@
-"""Sections of lines that bend, B31: ``*BEAM GENERAL SECTION`` and ``*BEAM SECTION``, as far as they are those of round
-lines; what such lines are refused: other joints, bends at rest, ends that are held in part.
+"""Sections of lines that bend, B31: ``*BEAM GENERAL SECTION`` and ``*BEAM SECTION`` with round sections. Refused: other
+joints, lines that are bent in the deck, nodes of which only some rotations are held.
 
-A rotation of a node means that its bars keep their directions, for the whole run: in space, or on a rigid body.
+A rotation of a node that is held keeps the directions of its bars for the whole run: in space, or on a rigid body.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from fem.model.free_bodies import weights
 
 STRAIGHT = "STRAIGHT AT REST"
 BENT = 1e-4
-"""Radians by which a line that is straight at rest may be bent in the deck, by the digits of its coordinates."""
+"""Largest bend [radians] of a line that counts as straight: coordinates in decks have few digits."""
 OF_SECTIONS = Parameters(
     {
         "ELSET": Value("element_set", ELEMENT_SET),
@@ -35,12 +35,12 @@ OF_SECTIONS = Parameters(
         "STARTING TENSION": Value("starting_tension", AMOUNT, default=0.0, is_ours=True),
     }
 )
-"""Of all bars, whether or not they bend."""
+"""Parameters of all sections of bars, with or without bending stiffness."""
 GENERAL = Parameters(OF_SECTIONS | {"MATERIAL": Value("material", name_of("material"), default=None, is_ours=True)})
 SIZES = {"CIRC": ("radius",), "PIPE": ("outer radius", "thickness")}
-"""Of shapes of sections."""
+"""Dimensions of the shapes of sections."""
 ALIKE = 1e-6
-"""Over I11: by so much I22 may differ."""
+"""Largest difference of I22 from I11, relative to I11."""
 ONE_WAY = {"NO COMPRESSION", "NO TENSION"}
 WITHOUT_EFFECT = ("POISSON", "ROTARY INERTIA", "LUMPED", "ZERO", "BEAM SECTION OFFSET")
 NUMBERS = DataLine(
@@ -84,7 +84,7 @@ def beam_general_section(card: Card, draft: Draft) -> None:
 
 
 def refuse_flat(row: Row, inertia: float, draft: Draft) -> None:
-    """Mistake where a section does not bend alike in all directions."""
+    """Mistake if the bending stiffness depends on the direction."""
     if row.number(2, "I12", 0.0) != 0.0:
         raise Mistake(row.field(2).place, f"I12 is {row.field(2).text}: lines that bend have round sections, I12 = 0")
     other = row.number(3, "I22", inertia)
@@ -96,7 +96,7 @@ def refuse_flat(row: Row, inertia: float, draft: Draft) -> None:
 
 
 def check_direction(row: Row, draft: Draft) -> None:
-    """Three numbers that turn nothing in a round section."""
+    """Checks the direction of the first axis, three numbers, which has no effect for a round section."""
     row.end(3, "the direction of the first axis of the section, three numbers")
     for at in range(3):
         row.number(at, "a component of the direction", 0.0)
@@ -181,7 +181,7 @@ def check_beams(draft: Draft, mesh: Mesh) -> None:
         if section.inertia and "INEXTENSIBLE" in cards and ("ELASTIC" not in cards or cards.keys() & ONE_WAY):
             what = f"material {name} has *INEXTENSIBLE: lines that bend need *ELASTIC beside it, for E in EI"
             draft.report(entry.card.mistake(what, "they are rods, without *NO COMPRESSION or *NO TENSION"))
-    beams = {} if draft.mistakes else beams_at(mesh)  # of a mesh that is not whole nothing is known
+    beams = {} if draft.mistakes else beams_at(mesh)  # an incomplete mesh cannot be checked
     if not beams:
         return
     clamped = {int(mesh.nodes_of(each.target)[0]) for each in draft.rotations if each.target in draft.clamps}
@@ -200,7 +200,7 @@ def check_beams(draft: Draft, mesh: Mesh) -> None:
 
 
 def blame_bent(draft: Draft, mesh: Mesh, clamped: set[int]) -> None:
-    """A mistake where a line has a bend that nobody has said to vanish at rest."""
+    """Mistake where a line is bent in the deck, unless the deck says that it is straight at rest."""
     straightens = np.zeros(len(mesh.element_labels), np.bool_)
     for entry in draft.properties:
         if isinstance(entry.value, BarSection) and entry.card.has(STRAIGHT):
@@ -211,7 +211,7 @@ def blame_bent(draft: Draft, mesh: Mesh, clamped: set[int]) -> None:
     open_ones = (nodes[:, 0] >= 0) & ~straightens[bars].any(axis=1) & ~is_laid[nodes[:, 1]]
     before, node, after = nodes[open_ones].T
     first, second = (mesh.coordinates[j] - mesh.coordinates[i] for i, j in ((before, node), (node, after)))
-    with np.errstate(over="ignore", invalid="ignore"):  # of lengths that are not finite, which are refused later
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite lengths are refused later
         phi = np.arctan2(np.linalg.norm(np.cross(first, second), axis=1), (first * second).sum(axis=1))
     for at in np.flatnonzero(phi > BENT)[:1].tolist():
         what = f"the line is bent at node {draft.as_written(mesh.node_labels[node[at]])}, by "
@@ -222,9 +222,9 @@ def blame_bent(draft: Draft, mesh: Mesh, clamped: set[int]) -> None:
 
 
 class Clamps:
-    """Which rotations of nodes with beams are held, from the first step on.
+    """Rotations of nodes with beams that are held, in all steps.
 
-    given  by node (index): the dofs held, and where that is said
+    given  by node (index): the dofs held, and their place in the deck
     tied   nodes that a body holds (TIE NSET)
     """
 
@@ -234,7 +234,7 @@ class Clamps:
         self.tied: set[int] = set()
 
     def take(self, part: Draft | StepDraft, nodes: Iterable[int], entry: Boundary, place: Place) -> None:
-        """A rotation of some nodes with beams; those of steps after the first are held already."""
+        """Holds a rotation of some nodes with beams. In steps after the first it must be held already."""
         nodes = list(nodes)
         if nodes and entry.value != 0.0:
             self.draft.report(Mistake(place, "rotations of lines are held at zero only"))
@@ -249,7 +249,7 @@ class Clamps:
             self.given.setdefault(node, {}).setdefault(entry.dof, place)
 
     def replaced(self, part: StepDraft, named: set[int]) -> None:
-        """OP=NEW in a step that names these nodes with their rotations."""
+        """Mistake if OP=NEW in a step releases rotations: ``named``: the nodes whose rotations it holds again."""
         if part is self.draft.first_step and not self.given:
             return
         for node in sorted(self.given.keys() - named)[:1]:
@@ -258,7 +258,7 @@ class Clamps:
             self.draft.report(Mistake(part.changed["BOUNDARY"], what, "repeat its dofs 4 to 6"))
 
     def finish(self) -> None:
-        """What is held goes before the first step."""
+        """Checks that rotations are held completely, and adds them to the supports before the first step."""
         for node in sorted(self.tied):
             self.given[node] = dict.fromkeys((4, 5, 6), self.draft.nodes.place_of(int(self.mesh.node_labels[node])))
         for node, dofs in self.given.items():
@@ -277,8 +277,8 @@ class Clamps:
 
 
 def turn_clamps(model: Model) -> Model:
-    """The model with a node of each body behind each clamp on it, as far behind as the bar is long.
-    ValueError: a body of two points does not turn about its axis, and a line is clamped to it across this axis."""
+    """The model with a node added to the body behind each clamp on it, at a distance of the length of the bar.
+    ValueError: a line is clamped across the axis of a body of two points, whose rotation about it is undefined."""
     found = find_angles_on(model)
     if not found:
         return model

@@ -1,4 +1,4 @@
-"""``fem.Builder``: a model put together in Python. It writes cards and has them read: every check is the deck's."""
+"""``fem.Builder``: builds a model in Python. It writes cards and reads them, so that all checks of decks apply."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fem.errors import CommandError, DeckError
 from fem.model import Model
 
 Caller: TypeAlias = tuple[str, int]
-"""File and line of what called a method."""
+"""File and line of the call of a method."""
 
 
 class Builder:
@@ -107,8 +107,8 @@ class Builder:
         self.card("BOUNDARY", [(node, first, last) for node in np.atleast_1d(np.asarray(nodes)).tolist()])
 
     def amplitude(self, name: str, points: ArrayLike | None = None, *, first: float = 0.0) -> str:
-        """A function of time by which loads and motions are multiplied, straight between points (n, 2) of step time and
-        value; without points a program sets it (``fem.stepper``), from its first value on. Its name."""
+        """Add a factor of loads and motions over time, linear between points (n, 2) of step time and value; without
+        points a program sets it (``fem.stepper``), beginning with the value ``first``. Returns its name."""
         rows = [[first]] if points is None else shaped(points, 2, "points of an amplitude").tolist()
         self.card("AMPLITUDE", rows, name=name, definition="USER" if points is None else None)
         return name
@@ -122,7 +122,7 @@ class Builder:
         self.card("BOUNDARY", rows, amplitude=amplitude, type=kind)
 
     def load(self, nodes: ArrayLike, force: ArrayLike, *, amplitude: str | None = None) -> None:
-        """A force (3,) on each of some nodes, in the step and in those after it."""
+        """Apply a force (3,) to each of the nodes, in this step and later ones."""
         (parts,) = shaped(np.atleast_2d(np.asarray(force)), 3, "components of a force").tolist()
         along = [(direction, part) for direction, part in enumerate(parts, 1) if part]
         rows = [(node, *each) for node in np.atleast_1d(np.asarray(nodes)).tolist() for each in along]
@@ -153,7 +153,7 @@ class Builder:
             raise DeckError([replace(problem, file=file, line=line) for problem, (file, line) in found]) from None
 
     def _add(self, kind: str, nodes: Ints) -> tuple[Ints, str]:
-        """Elements of a set of their own: labels (m,), name of the set."""
+        """Elements in a set of their own: returns labels (m,) and the name of the set."""
         labels = np.arange(self._elements, self._elements + len(nodes)) + 1
         self._elements += len(nodes)
         self._groups += 1
@@ -166,7 +166,7 @@ class Builder:
     def _step(
         self, gravity: float, step: dict[str, Any], keyword: str, rows: Any, *flags: str, **parameters: Any
     ) -> None:
-        """End the step before, begin another."""
+        """End the previous step and begin another."""
         if self._is_in_step:
             self.card("END STEP")
         self._is_in_step = True
@@ -177,13 +177,13 @@ class Builder:
 
 
 def cell(value: Any) -> str:
-    """A number or a word of a card; floats with all their digits."""
+    """A number (with all its digits) or a word as text of a card."""
     value = value.item() if isinstance(value, np.generic) else value
     return repr(value) if isinstance(value, float) else str(value)
 
 
 def shaped(values: ArrayLike, width: int, what: str) -> Any:
-    """(n, width) numbers. CommandError: they are not."""
+    """(n, width) numbers. Raises CommandError for any other shape."""
     try:
         found, got = np.asarray(values, float), f"{np.shape(values)}"
     except (TypeError, ValueError):

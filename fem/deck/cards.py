@@ -30,13 +30,13 @@ QUALIFIED = re.compile(r'(?:"[^"]*"|[^".=]*)(?:\.(?:"[^"]*"|[^".=]*))+')
 EXACT_INTEGERS = 2.0**53
 WHOLE = re.compile(r"[+-]?(?:0|[1-9]\d*)", re.ASCII)
 FRACTION = re.compile(r"0\d+(?:[eEdD][+-]?\d+)?", re.ASCII)
-"""What no program writes as a number, but what a decimal comma leaves of one: ``01`` of ``0,01``."""
+"""What a decimal comma splits off a number, such as ``01`` of ``0,01``; no program writes a number like this."""
 ZERO_AND_FRACTION = re.compile(rf"(?:^|,)\s*[+-]?0,{FRACTION.pattern}\s*(?:,|$)", re.ASCII | re.MULTILINE)
 POINT = "numbers have a decimal point, not a comma"
 
 
 class Bound(NamedTuple):
-    """What a number has to hold, and what is said of ``what`` and its ``value`` where it does not, with a hint."""
+    """Condition for a number, with the message (about ``what`` and ``value``) and the hint when it is violated."""
 
     holds: Callable[[float], bool]
     message: str
@@ -59,7 +59,7 @@ def substitute(text: str, values: Mapping[str, float], place: Place) -> Any:
     if match and isinstance(number, Traced):
         if match.group(1) and number.decided(operator.lt, 0.0):
             raise TypeError("two signs")
-        unsigned = number.combined(operator.add, 0.0)  # a zero in a text has no sign
+        unsigned = number.combined(operator.add, 0.0)  # -0 is written as 0
         return TracedText(-unsigned if match.group(1) == "-" else unsigned)
 
     def value_of(match: re.Match[str]) -> str:
@@ -67,18 +67,18 @@ def substitute(text: str, values: Mapping[str, float], place: Place) -> Any:
         if name.upper() not in values:
             hint = did_you_mean(name, values, "define it on a *PARAMETER line before its use")
             raise Mistake(place, f"unknown parameter <{shown(name)[1:-1]}>", hint, f"<{name.upper()}>")
-        value = values[name.upper()]  # whole numbers serve as labels and counts, too
+        value = values[name.upper()]  # whole numbers may be used as labels and counts
         return str(int(value)) if value.is_integer() and abs(value) <= EXACT_INTEGERS else repr(value)
 
     return REFERENCE.sub(value_of, text)
 
 
 INSTANCE = 2**50
-"""While a deck is read, the nodes and elements of its n-th instance have their labels plus n of these."""
+"""While a deck is read, this number times n is added to the labels of nodes and elements of the n-th instance."""
 
 
 class Labels(NamedTuple):
-    """Of an instance: its own, and what is added to them so that no label written in a deck is among them."""
+    """Labels of an instance, and the number added to them so that they differ from all labels written in the deck."""
 
     added: int
     own: Container[int]
@@ -88,7 +88,7 @@ class Field(NamedTuple):
     """One entry of a line, blanks around it removed; ``quoted``: it stood in double quotes, now removed.
 
     ``text`` is a ``TracedText`` where the field is a traced number. ``label``: what ``INSTANCE.label`` stands for.
-    ``whole``: if it can be the digits behind a decimal comma, what stands before that.
+    ``whole``: the number before the comma, if this entry may be the digits behind a decimal comma.
     """
 
     text: str
@@ -103,7 +103,7 @@ class Field(NamedTuple):
         return Mistake(self.place, f"expected {what}, got {shown(self.text) if self.text else 'nothing'}")
 
     def has_open_quote(self) -> bool:
-        """A quotation mark has no partner."""
+        """Whether a quotation mark is not closed."""
         return not self.quoted and self.text.count('"') == 1
 
     def is_integer(self) -> bool:
@@ -200,8 +200,8 @@ def trimmed(text: str, column: int) -> tuple[str, int, bool]:
 
 
 def label_in(field: Field, instances: Mapping[str, Labels]) -> int | None:
-    """The label that ``INSTANCE.label`` stands for; None where the field is something else.
-    instances  by name; one without a name stands for all that could not be read"""
+    """The label that ``INSTANCE.label`` means; None if the field is something else.
+    instances  by name; the one with an empty name replaces all that could not be read"""
     if field.is_number():
         return None
     name, _, label = field.text.rpartition(".")
@@ -249,7 +249,7 @@ class Row:
         return field._replace(label=label_in(field, self.instances)) if self.instances else field
 
     def _before(self, index: int) -> str:
-        """The whole number that stands right before the comma before an entry; else nothing."""
+        """The whole number directly before the comma before an entry; otherwise empty."""
         before = self.pieces[index - 1][0].lstrip() if index and self.pieces[index][0][:1] == "0" else ""
         return before if WHOLE.fullmatch(before) else ""
 
@@ -289,7 +289,7 @@ def read_row(
     while pieces and not pieces[-1][0].strip():
         pieces.pop()
     row = Row(source, line, tuple(pieces), values, instances)
-    if ",0" in text and ZERO_AND_FRACTION.search(text):  # no label is 0: whatever is asked for, they are one number
+    if ",0" in text and ZERO_AND_FRACTION.search(text):  # no label is 0: a decimal comma
         raise next(comma(field) for field in row.fields() if field.whole.lstrip("+-") == "0")
     return row
 
@@ -322,7 +322,7 @@ class Card:
     broken      its keyword line has mistakes, already reported
     instances   by name, for ``INSTANCE.label`` in its data lines
     file        that INPUT= names: its lines are the first of the data lines
-    mesh        the file of an ``*INCLUDE`` that is for meshio
+    mesh        the mesh file of an ``*INCLUDE``
     """
 
     keyword: str
@@ -343,7 +343,7 @@ class Card:
 
     @property
     def rows(self) -> Iterator[Row]:
-        """The data lines that hold something."""
+        """The data lines that are not blank."""
         return (row for row in self.all_rows() if len(row))
 
     def texts(self) -> list[str]:
@@ -352,7 +352,7 @@ class Card:
         return [text for text in lines if text.replace(",", "").strip()]
 
     def row(self, index: int) -> Row:
-        """Data line ``index`` of those that hold something."""
+        """Data line ``index`` of those that are not blank."""
         return next(islice(self.rows, index, None))
 
     def mistake(self, message: str, hint: Hint = "") -> Mistake:
@@ -372,7 +372,7 @@ class Card:
         return self.has(name)
 
     def refuse(self, names: Iterable[str], why: str, hint: Hint = "") -> None:
-        """Mistake at the first of these parameters that is given: ``why`` follows its name."""
+        """Mistake at the first of these parameters that is given; the message is its name followed by ``why``."""
         for name in filter(self.has, names):
             raise Mistake(self.field(name).place, f"{name} {why}", hint)
 

@@ -1,7 +1,7 @@
 """``*NGEN, LINE=CATENARY``: nodes of a line that hangs in equilibrium, and the rest lengths of its bars.
 
-The card is read with the mesh; where its nodes are follows when sections, materials and the first step are known: how
-heavy the bars are by that, and in water, and the bottom below them, in the vertical plane of the ends.
+The card is read with the mesh. Its nodes are placed when sections, materials and the first step are known, which
+determine the weight of the bars, in air or water, and the bottom below them, in the vertical plane of the ends.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class LaidBars(NamedTuple):
     up: int
 
     def together(self, values: Floats) -> Floats:
-        """(n,) sums over the bars (m,) that lie side by side."""
+        """(n,) sums over the bars (m,) that lie in parallel between two nodes."""
         return np.asarray(np.bincount(self.gap, values), float)
 
 
 def dead_loads(draft: Draft) -> tuple[list[DistributedLoad], list[FluidLoad]]:
-    """Of the first step; of a deck that continues another one, those of that one."""
+    """Distributed and fluid loads of the first step; of a restart those of the first step of the earlier run."""
     step = draft.first_step
     return (step.distributed_loads, [load for load, _ in step.fluid_loads]) if step else ([], [])
 
@@ -61,7 +61,7 @@ def members(draft: Draft, bars: LaidBars, target: str | int | None) -> Flags:
 
 
 def gravity_on(draft: Draft, bars: LaidBars) -> Floats:
-    """(m, 3) acceleration of gravity that acts on each bar."""
+    """(m, 3) acceleration of gravity on each bar."""
     gravity = np.zeros((len(bars.labels), 3))
     for load in dead_loads(draft)[0]:
         if load.kind == "GRAV":
@@ -70,7 +70,7 @@ def gravity_on(draft: Draft, bars: LaidBars) -> Floats:
 
 
 def upwards(draft: Draft, catenary: Catenary, bars: LaidBars) -> Floats:
-    """(3,) against gravity; what is up in the model where there is none."""
+    """(3,) unit vector against gravity; without gravity the axis that is up in the model."""
     gravity = gravity_on(draft, bars)
     size = np.linalg.norm(gravity, axis=1)
     if not size.any():
@@ -82,7 +82,7 @@ def upwards(draft: Draft, catenary: Catenary, bars: LaidBars) -> Floats:
 
 
 def weights(draft: Draft, catenary: Catenary, bars: LaidBars, places: Floats) -> Floats:
-    """(n,) weight per natural length from node to node, these at ``places`` (n+1, 3); in water what it has there."""
+    """(n,) weight per natural length between the nodes, at ``places`` (n+1, 3); in water the submerged weight."""
     given = catenary.weight
     weight = bars.together(weights_in_water(draft, bars, places)) if given is None else np.full(len(places) - 1, given)
     if not weight.any():
@@ -92,7 +92,7 @@ def weights(draft: Draft, catenary: Catenary, bars: LaidBars, places: Floats) ->
 
 
 def weights_in_water(draft: Draft, bars: LaidBars, places: Floats) -> Floats:
-    """(m,) by gravity, with what has grown on the bars and what they carry, less the water they displace."""
+    """(m,) weight of the bars per natural length, with marine growth and nonstructural masses, less the buoyancy."""
     size = np.linalg.norm(gravity_on(draft, bars), axis=1)
     first, second = places[bars.gap, bars.up], places[bars.gap + 1, bars.up]
     named = partial(members, draft, bars)
@@ -119,7 +119,7 @@ def weights_in_water(draft: Draft, bars: LaidBars, places: Floats) -> Floats:
 
 
 def joint_weights(draft: Draft, labels: Ints, up: Floats) -> Floats:
-    """(n+1,) weight that nodes of a line have besides its bars, downwards: ``*MASS`` by GRAV, ``*CLOAD`` of step 1."""
+    """(n+1,) weights at nodes of a line beside those of bars, downwards: ``*MASS`` by GRAV, ``*CLOAD`` of step 1."""
     weight, at = np.zeros(len(labels)), {label: k for k, label in enumerate(labels.tolist())}
     gravity = [load for load in dead_loads(draft)[0] if load.kind == "GRAV"]
     mass_of: dict[int, float] = {}
@@ -146,7 +146,7 @@ PARALLEL = 1e-9
 class Ground(NamedTuple):
     """A plane below a line of n bars.
 
-    bottom   rigid, with the friction that holds the line;  slip  way of that friction
+    bottom   rigid, with the friction that holds the line;  slip  displacement at which it slips
     modulus  (n,) K D of what lies below the bars from node to node: force over depth and length, 0 for nothing
     """
 
@@ -155,7 +155,7 @@ class Ground(NamedTuple):
     modulus: Floats
 
     def rest(self, line: Line, span: float, rise: float) -> Shape:
-        """The line on it. LineError: there is no equilibrium, or bars lie where no bottom holds them."""
+        """Equilibrium of the line on it. LineError: there is none, or bars lie outside the bottom."""
         stiffness = np.convolve(0.5 * self.modulus * line.length, [1.0, 1.0])
         holds = stiffness > 0.0
         bottom = self.bottom._replace(stiffness=np.where(holds, stiffness, np.inf))
@@ -165,12 +165,12 @@ class Ground(NamedTuple):
         return shape
 
     def lying(self, line: Line, shape: Shape) -> float:
-        """Natural length on it: of each node as much as the part of its weight that it carries."""
+        """Natural length on it: each node counts with the fraction of its weight that the bottom carries."""
         part = np.divide(shape.load, line.weight, out=np.zeros_like(shape.load), where=line.weight != 0.0)
         return float(np.clip(part, 0.0, 1.0) @ np.convolve(0.5 * line.length, [1.0, 1.0]))
 
     def holds(self, line: Line, shape: Shape) -> Floats:
-        """(n+1,) way from each node, along the line, to the anchor whose friction balances it."""
+        """(n+1,) distance along the line from each node to the anchor whose friction balances it."""
         along = np.array([math.cos(self.bottom.slope), math.sin(self.bottom.slope)])
         pulls = (shape.tension / np.hypot(*shape.vectors.T))[:, None] * shape.vectors
         normal = along[0] * shape.load * self.bottom.friction
@@ -182,10 +182,10 @@ class Ground(NamedTuple):
 
 
 def ground_below(draft: Draft, catenary: Catenary, bars: LaidBars, start: Floats, axes: Floats) -> Ground | None:
-    """What lies below a line; None where it hangs clear by itself, or by SEABED=NO.
+    """The bottom below a line; None if the line does not touch one, or with SEABED=NO.
     start (3,) the first node;  axes (2, 3) across, from the first end to the last, and against gravity"""
     card, up = catenary.card, bars.up
-    # which *SEABED each bar is above, -1 for none
+    # index of the *SEABED below each bar, -1 for none
     below = np.full(len(bars.labels), -1)
     for at, (each, _) in enumerate(draft.seabeds):
         name = each.element_set
@@ -224,7 +224,7 @@ def ground_below(draft: Draft, catenary: Catenary, bars: LaidBars, start: Floats
 
 
 def anchors(labels: Ints, ways: Floats, along: Floats) -> list[InitialCondition]:
-    """Where friction holds nodes; ways (n+1,) in the direction ``along`` (3,)."""
+    """Anchors of the friction at nodes, at distances ``ways`` (n+1,) in the direction ``along`` (3,)."""
     return [
         InitialCondition("ANCHOR", label, way * part, dof)
         for label, way in zip(labels.tolist(), ways.tolist(), strict=True)
@@ -234,7 +234,7 @@ def anchors(labels: Ints, ways: Floats, along: Floats) -> list[InitialCondition]
 
 
 PASSES = 4
-"""Of lines in water: how heavy a bar is follows from where it is."""
+"""Iterations for lines in water: the weight of a bar depends on where it is."""
 
 
 def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) -> None:
@@ -273,7 +273,7 @@ def lay_lines(draft: Draft) -> None:
 
 
 def lay_line(draft: Draft, catenary: Catenary) -> None:
-    """One line; where what it is made of has mistakes of its own, nothing is said twice."""
+    """Lays one line. If its bars have mistakes of their own, it reports nothing."""
     pieces, place = catenary.pieces, catenary.card.place
     labels = np.concatenate([pieces[0].labels[:1], *(piece.labels[1:] for piece in pieces)])
     ends = end_places(draft, catenary)
@@ -285,7 +285,7 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
     rise = float((ends[1] - ends[0]) @ up)
     level = ends[1] - ends[0] - rise * up
     span = float(np.linalg.norm(level))
-    if span == 0.0:  # straight above each other: any direction across
+    if span == 0.0:  # vertical line: any horizontal direction
         axis = int(np.abs(up).argmin())
         level = np.eye(3)[axis] - up[axis] * up
     axes = np.array([level / np.linalg.norm(level), up])
@@ -296,7 +296,7 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
 
     joints = joint_weights(draft, labels, up)
     places = np.linspace(0.0, 1.0, len(labels))[:, None] * np.array([span, rise])
-    for _ in range(PASSES if draft.water else 1):  # what is in the water, and has grown there, weighs otherwise
+    for _ in range(PASSES if draft.water else 1):  # weights in water, with marine growth, depend on the places
         try:
             own = weights(draft, catenary, bars, ends[0] + places @ axes)
             line = line_of(catenary, bars, own, joints, rest, span, rise)
@@ -317,8 +317,8 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
 
 
 class Laid(NamedTuple):
-    """A line of n bars as it was laid.
-    labels (n+1,) of its nodes;  weight (n,) of the bars per length;  joints (n+1,) weights of nodes besides"""
+    """A line of n bars in equilibrium.
+    labels (n+1,) of its nodes;  weight (n,) of the bars per length;  joints (n+1,) further weights at the nodes"""
 
     labels: Ints
     line: Line
@@ -331,7 +331,7 @@ class Laid(NamedTuple):
     rise: float
 
     def finer(self) -> Floats | None:
-        """(2n+1, 3) nodes of the same line with every bar split in two; None: there is no such line."""
+        """(2n+1, 3) nodes of the same line with every bar split in two; None if it has no equilibrium."""
         old = self.line
         twice = np.repeat(np.arange(len(old.length)), 2)
         length = 0.5 * old.length[twice]
@@ -349,7 +349,7 @@ class Laid(NamedTuple):
 
 
 def give_lengths(draft: Draft, catenary: Catenary, bars: LaidBars, line: Line) -> None:
-    """Each bar has the natural length of its piece; of bars side by side one with a ``*REST LENGTH`` keeps that."""
+    """Sets the natural length of each bar; of parallel bars one with its own ``*REST LENGTH`` keeps that."""
     rows = [piece.row for piece in catenary.pieces for _ in piece.labels[1:]]
     given = [draft.element_sets.named(own.target) for own, _ in draft.rest_lengths]
     has_own = np.isin(bars.labels, np.concatenate(given)) if given else np.zeros(len(bars.labels), np.bool_)
@@ -368,8 +368,8 @@ def line_of(
     catenary: Catenary, bars: LaidBars, weight: Floats, joints: Floats, rest: Callable[[Line], Shape], span: float,
     rise: float,
 ) -> Line:  # fmt: skip
-    """The chain of the bars, the blank length being what the measure asks for. rest: gives a line at rest.
-    weight (n,) of the bars per length;  joints (n+1,) of nodes besides"""
+    """The chain of the bars; a blank length is found from the measure. rest: computes the equilibrium of a line.
+    weight (n,) of the bars per length;  joints (n+1,) further weights at the nodes"""
     counts = [len(piece.labels) - 1 for piece in catenary.pieces]
     lengths = [piece.length or 0.0 for piece in catenary.pieces]
 
@@ -391,7 +391,7 @@ def line_of(
 
 
 def end_places(draft: Draft, catenary: Catenary) -> Floats | None:
-    """(2, 3) of the two nodes that exist; None where a broken card may have been about to define them."""
+    """(2, 3) coordinates of the two end nodes; None if one is missing and a broken card may have defined it."""
     rows = catenary.pieces[0].row, catenary.pieces[-1].row
     labels = int(catenary.pieces[0].labels[0]), int(catenary.pieces[-1].labels[-1])
     places = [draft.nodes.at(label) if label in draft.nodes.rows else None for label in labels]
@@ -408,8 +408,8 @@ def end_places(draft: Draft, catenary: Catenary) -> Floats | None:
 
 
 def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> LaidBars | None:
-    """The bars between consecutive nodes, some of them side by side; None where one has no section or no material,
-    which is said elsewhere."""
+    """The bars between consecutive nodes, with parallel ones; None if one has no section or material, which is
+    reported elsewhere."""
     found, gap, flat = between(draft, labels)
     missing = np.flatnonzero(np.bincount(gap, minlength=len(labels) - 1) == 0)
     if missing.size:
@@ -430,7 +430,7 @@ def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> LaidBars | None:
         message = "LINE=CATENARY needs bars with a modulus: *UNIAXIAL has a table"
         what = "generate the line straight and let a *STATIC step find its shape"
         raise Mistake(catenary.pieces[0].row.place, message, what)
-    young = [  # that of long times; infinite where the length is kept
+    young = [  # the long-term modulus; infinite for constant length
         np.inf if given.get("is_inextensible") else Material("", **given).static_modulus  # type: ignore[arg-type]
         for given in numbers
     ]
@@ -446,7 +446,7 @@ def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> LaidBars | None:
 
 
 def between(draft: Draft, labels: Ints) -> tuple[Ints, Ints, bool]:
-    """The bars between consecutive nodes: labels and gaps (m,), in the order of the gaps; whether all are T2D2."""
+    """The bars between consecutive nodes: labels and gaps (m,), sorted by gap; and whether all are T2D2."""
     place = {label: at for at, label in enumerate(labels.tolist())}
     found, flat = [], True
     for chunk in draft.elements.chunks:
@@ -461,7 +461,7 @@ def between(draft: Draft, labels: Ints) -> tuple[Ints, Ints, bool]:
 
 
 def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape, lying: float) -> None:
-    """Notices: what was found, and what would change it. lying: natural length on the seabed."""
+    """Notices of the shape found, and of what would change it. lying: natural length on the seabed."""
     first, last = catenary.pieces[0].labels[0], catenary.pieces[-1].labels[-1]
     found = " (the shorter of two)" if catenary.measure == "TENSION" else ""
     slack = f"; {lying:.6g} of it lies on the seabed" if lying else ""

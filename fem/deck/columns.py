@@ -23,11 +23,11 @@ from fem.deck.source import Hint, Mistake, Place, Source, did_you_mean, listing,
 
 MOST_NAMED = 20
 NOT_NAME = re.compile(r"^RAO|[\[(].*|[\s_.\-]")
-"""What is left out of a name before it is looked up: units, and how its words are joined."""
+"""Parts of a column's name that are ignored: units, and characters between words."""
 
 
 class NumberLines(NamedTuple):
-    """Lines of numbers: where they stand, comments among them; how many a line has; names of the columns, if any.
+    """Lines of numbers: their places (with comments), numbers per line, and names of the columns, if any.
     unread  a line above the numbers that does not have one name for each column"""
 
     card: Card
@@ -42,7 +42,7 @@ class NumberLines(NamedTuple):
         return lines_in(self.pieces)
 
     def find(self, given: Field | int) -> int:
-        """Which column, from 0, is given by its name, or by its number from 1."""
+        """Index of a column (from 0), given by its name, or by its number from 1."""
         if isinstance(given, int) or given.is_integer():
             number = given if isinstance(given, int) else given.integer("a column")
             if number <= self.width:
@@ -60,16 +60,16 @@ class NumberLines(NamedTuple):
         return found[0]
 
     def place(self, number: int, column: int) -> Place:
-        """Of an entry; both from 0."""
+        """Place of an entry; both numbers from 0."""
         return self.row(*next(islice(self.lines, number, None))).field(column).place
 
     def mistake(self, message: str, hint: Hint = "") -> Mistake:
-        """Of the table as a whole."""
+        """A mistake about the table as a whole."""
         return Mistake(self.card.file.place if self.card.file else self.card.place, message, hint)
 
     def assigned(self, spellings: Mapping[str, Sequence[str]]) -> dict[str, int]:
-        """The column of each of some things, by its name in one of its spellings; units in brackets apart.
-        None of them: the table has no names. Mistake: a name means nothing, or the same as another."""
+        """The column of each quantity, by its name in one of its spellings, ignoring units in brackets.
+        Empty if the table has no names. Mistake: a name is unknown, or means the same as another."""
         if self.unread:
             raise self.mistake(f"{shown(self.unread.strip())} is not one name for each of {self.width} columns")
         found: dict[str, int] = {}
@@ -85,7 +85,7 @@ class NumberLines(NamedTuple):
         return found
 
     def named(self) -> str:
-        """Names of columns, for a message."""
+        """Names of the columns, for a message."""
         more = "..." if len(self.names) > MOST_NAMED else ""
         return f": {listing(self.names[:MOST_NAMED], 'and')}{more}" if self.names else ""
 
@@ -116,7 +116,7 @@ class NumberLines(NamedTuple):
         return found
 
     def row(self, source: Source, line: int) -> Row:
-        """A line as one of a deck: knows the places of its entries, and parameters."""
+        """A line as a row of a deck, with the places of its entries and parameters."""
         text = source.lines[line - 1]
         if self.separator is not None:
             pieces = split_line(text, self.separator)
@@ -146,7 +146,7 @@ def columns_of(card: Card) -> NumberLines:
 
 
 def filled(pieces: tuple[Piece, ...]) -> Iterator[tuple[Source, int, str]]:
-    """The lines that hold something, comments among them, and their texts."""
+    """The lines that are not blank, comments included, and their texts."""
     for source, start, stop in pieces:
         for number in range(start, stop):
             text = source.lines[number - 1].strip()
@@ -155,18 +155,18 @@ def filled(pieces: tuple[Piece, ...]) -> Iterator[tuple[Source, int, str]]:
 
 
 def lines_in(pieces: tuple[Piece, ...]) -> Iterator[tuple[Source, int]]:
-    """The lines that hold something but a comment."""
+    """The lines that are neither blank nor comments."""
     return ((source, number) for source, number, text in filled(pieces) if not text.startswith("#"))
 
 
 def heading(pieces: tuple[Piece, ...]) -> str:
-    """The last comment above the lines that hold something."""
+    """The last comment above the numbers."""
     above = [text for *_, text in takewhile(lambda line: line[2].startswith("#"), filled(pieces))]
     return above[-1][1:] if above else ""
 
 
 def entries_of(line: str, separator: str | None) -> list[str]:
-    """What stands between separators; there may be one at the end of the line."""
+    """Entries between separators; the line may end with a separator."""
     found = line.split(separator)
     return found[:-1] if len(found) > 1 and not found[-1].strip() else found
 
@@ -195,7 +195,7 @@ def integers(card: Card, width: int | None) -> Ints | None:
 BEHIND_COMMA = re.compile(rf",{FRACTION.pattern}\s*(?:,|$)", re.ASCII | re.MULTILINE)
 """Numbers that may have a decimal comma."""
 NO_LABEL = re.compile(r"^[ \t]*[+\d]*[.eEdD]", re.ASCII | re.MULTILINE)
-"""Lines whose first number is none that labels are."""
+"""Lines that begin with a number that is not an integer."""
 LINES_AT_ONCE = 50_000
 AROUND_LINES = re.compile(r"[ \t]*\n[ \t\n]*")
 BLANKS = re.compile(r"[ \t]+")
@@ -209,7 +209,7 @@ def plain_numbers(pieces: Iterable[Piece]) -> Floats | None:
 
 
 def numbers_at_once(pieces: Iterable[Piece], read: Callable[[str], Floats | None]) -> Floats | None:
-    """What is read of some lines after the other."""
+    """Numbers of all pieces, each read by ``read``, one after the other."""
     found = []
     for source, start, stop in pieces:
         for first in range(start - 1, stop - 1, LINES_AT_ONCE):
@@ -221,7 +221,7 @@ def numbers_at_once(pieces: Iterable[Piece], read: Callable[[str], Floats | None
 
 
 def numbers_in(text: str, separator: str | None, width: int | None, known: np.ndarray = IN_NUMBERS) -> Floats | None:
-    """All numbers of lines, of so many each; None: not all are plain, or made of other characters than ``known``."""
+    """All numbers of lines with ``width`` entries; None if not all are plain, or with characters not in ``known``."""
     text = f"{text}\n"
     codes = np.frombuffer(text.encode(errors="replace"), np.uint8)
     is_end, is_blank = codes == ord("\n"), BLANK[codes]

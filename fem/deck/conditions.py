@@ -1,9 +1,4 @@
-"""What ties and moves nodes: equations, links, rigid bodies, axes of nodes, initial conditions; how supports agree.
-
-``*TRANSFORM``: each node with axes of its own gets another one that moves as it does, in its axes: u_node = sum of
-e_i u_i, three equations. What is said of the dofs of the node is said of the other one, whose U, V, A and RF are
-therefore those of the node in its axes.
-"""
+"""Constraints of nodes: equations, links, rigid bodies, local axes; initial conditions; contradictions of supports."""
 
 from __future__ import annotations
 
@@ -30,7 +25,7 @@ MAX_TERMS = 100_000
 POINT_STRESSES = 8
 """Entries of an initial stress row in CalculiX: element, integration point, six components; Abaqus has one less."""
 MOST_HEADING = 20_000
-"""Characters of a heading that are kept."""
+"""Longest heading that is kept, in characters."""
 
 
 @keyword("HEADING", "anywhere")
@@ -58,7 +53,7 @@ def translation(field: Field) -> int:
 
 
 DOF = Kind(lambda field, what, draft: dof_of(field), str)
-"""Of a node in a data line, maybe a rotation."""
+"""Dof of a node in a data line; it may be a rotation."""
 NODES = Value("target", target_of("node"))
 NODAL_VALUE = DataLine("nodes, dof, value", NODES, Value("dof", DOF), Value("value", ANY, "the value"))
 NODAL_TEMPERATURE = DataLine("nodes, temperature", NODES, Value("value", ANY, "the temperature"))
@@ -116,7 +111,7 @@ FREE = "a body that moves by itself has ROTARYI and MASS elements at its referen
 FREE_BODIES = dict.fromkeys(("DENSITY", "POSITION"), FREE_BODY)
 OTHER_BODIES = ("ELSET", "ROT NODE", "ANALYTICAL SURFACE")
 TIED = ("PIN NSET", "TIE NSET", "NSET")
-"""Sets of the nodes of a body: nodes here have no rotations, and move alike by all of them."""
+"""Parameters for the nodes of a body. Nodes have no rotations here, so all these sets are tied in the same way."""
 RIGID_BODY = Parameters(
     {
         "REF NODE": Value("node", REFERENCE),
@@ -132,7 +127,7 @@ RIGID_BODY = Parameters(
 
 @keyword("RIGID BODY", "model", RIGID_BODY, takes=TIED[1:], refuses=FREE_BODIES, unsupported=OTHER_BODIES)
 def rigid_body(card: Card, draft: Draft) -> None:
-    """Nodes that follow the six motions of a reference node."""
+    """Nodes that move rigidly with a reference node, with its six motions."""
     if card.has("HEADING") and not card.has("RAO"):
         raise Mistake(card.field("HEADING").place, "HEADING is for RAO=")
     if sum(map(card.has, TIED)) != 1:
@@ -151,7 +146,7 @@ def tied_field(card: Card) -> Field:
 def initial_conditions(card: Card, draft: Draft) -> None:
     """VELOCITY, DISPLACEMENT, ANCHOR: target, dof, value; TEMPERATURE: nodes, value; STRESS: elements, s11, along bars,
     or as in CalculiX element, integration point, xx, yy, zz, xy, xz, yz in global axes.
-    ANCHOR: where the friction of a bottom holds a node, as a displacement of it."""
+        ANCHOR: displacement of the anchor of a node's friction on the seabed."""
     field = card.field("TYPE")
     kind = field.text.upper()
     if kind not in INITIAL:
@@ -204,7 +199,7 @@ def read_condition(row: Row, kind: str, draft: Draft) -> InitialCondition:
 
 
 def check_supports(draft: Draft, mesh: Mesh, nodes: Lookup) -> None:
-    """Model supports among themselves, then those of each step; both parts of harmonic motions by themselves."""
+    """Checks for contradictions: model supports, then supports of each step; real and imaginary parts separately."""
     for group in (draft.boundaries, *(step.boundaries for step in draft.steps)):
         owners = np.full((2, 6 * len(mesh.node_labels)), -1, dtype=np.int64)
         for number, (entry, place) in enumerate(group):
@@ -219,7 +214,7 @@ def check_supports(draft: Draft, mesh: Mesh, nodes: Lookup) -> None:
 
 
 def contradict(one: Boundary, other: Boundary) -> bool:
-    """Two different motions; zero is zero whatever its amplitude, and the parts of a harmonic motion add up."""
+    """Whether two motions of one dof differ. Zero is zero with any amplitude; parts of harmonic motions are added."""
     if one.kind == other.kind and (one.value == other.value == 0.0 or one.is_imaginary != other.is_imaginary):
         return False
     return (one.kind, one.value, one.amplitude) != (other.kind, other.value, other.amplitude)
@@ -244,7 +239,7 @@ def build_equations(draft: Draft, mesh: Mesh, nodes: Lookup) -> tuple[Equation, 
 
 
 def expand(draft: Draft, nodes: Lookup, terms: tuple[EquationTerm, ...]) -> list[Equation]:
-    """Sets of equal size run side by side, in their order; a single node stays."""
+    """One equation for each member of the sets, which have equal size; a single node is in all of them."""
     columns = [column(draft, nodes, term.target) for term in terms]
     if not all(map(len, columns)):
         return []
@@ -261,7 +256,7 @@ def expand(draft: Draft, nodes: Lookup, terms: tuple[EquationTerm, ...]) -> list
 
 
 def build_links(draft: Draft, mesh: Mesh, nodes: Lookup) -> tuple[tuple[int, int], ...]:
-    """Pairs of node indices; those of two sets run side by side, in the sets' order."""
+    """Pairs of node indices; two sets are paired in their order."""
     pairs: list[tuple[int, int]] = []
     for *targets, place in draft.links:
         with draft.guard():
@@ -278,7 +273,7 @@ def build_links(draft: Draft, mesh: Mesh, nodes: Lookup) -> tuple[tuple[int, int
 
 
 def build_bodies(draft: Draft, mesh: Mesh, nodes: Lookup) -> tuple[RigidBody, ...]:
-    """Rigid bodies; what is said of rotations goes to those of their reference nodes."""
+    """Rigid bodies; supports of rotations become motions of the bodies of their reference nodes."""
     bodies, owner = [], dict[int, str]()
     busy = busy_nodes(draft, mesh, nodes) if draft.bodies else {}
     turned, clamps = {node for name, _ in draft.axes for node in nodes.members(name).tolist()}, Clamps(draft, mesh)
@@ -317,7 +312,7 @@ def written(draft: Draft, mesh: Mesh, node: int) -> str:
 
 
 def busy_nodes(draft: Draft, mesh: Mesh, nodes: Lookup) -> dict[int, str]:
-    """Nodes that cannot be reference nodes, and why."""
+    """Nodes that cannot be reference nodes, with the reason."""
     tied = [term.target for terms in draft.equations for term in terms]
     tied += [each for *pair, _ in draft.links for each in pair]
     loaded = [load.target for step in draft.steps for load in step.nodal_loads]
@@ -331,7 +326,7 @@ def split_supports(
     draft: Draft, part: Draft | StepDraft, mesh: Mesh, nodes: Lookup, given: dict[int, set[int]], owner: dict[int, str],
     clamps: Clamps,
 ) -> None:  # fmt: skip
-    """Rotations of reference nodes apart from displacements; pinned nodes have no supports of their own.
+    """Separates rotations of reference nodes from displacements; supports of pinned nodes are mistakes.
     given  by reference node (index): the dofs that are prescribed;  owner: by pinned node, the label it moves with"""
     kept, held = list[tuple[Boundary, Place]](), set[int]()
     for entry, place in part.turned:
@@ -371,7 +366,7 @@ def column(draft: Draft, nodes: Lookup, target: str | int) -> Ints:
 
 
 def check_removals(draft: Draft, mesh: Mesh, elements: Lookup) -> None:
-    """An element is removed once, and breaks by itself only before that; one failure of each kind."""
+    """Checks that an element is removed only once, breaks before that, and has one failure of each kind."""
     begin, last = 0.0, np.full(len(mesh.element_labels), np.inf)
     for number, step in enumerate(draft.steps):
         if draft.failures and getattr(step.procedure, "riks", None) and step.procedure_place:
@@ -402,7 +397,7 @@ def check_removals(draft: Draft, mesh: Mesh, elements: Lookup) -> None:
 
 
 def check_masses(draft: Draft) -> None:
-    """Nonstructural masses go that are there, and come back that have gone."""
+    """Checks that nonstructural masses are removed only if present, and added only if removed before."""
     there = dict.fromkeys((entry.name for entry, _ in draft.nonstructural if entry.name), True)
     for step in draft.steps:
         for names, goes in ((step.shed, True), (step.put, False)):
@@ -418,11 +413,11 @@ def check_masses(draft: Draft) -> None:
 
 
 ACROSS = 1e-3
-"""Part of a stress that may lie across a bar, by the digits of its components."""
+"""Largest part of a stress perpendicular to a bar: components in decks have few digits."""
 
 
 def turn_stresses(draft: Draft, mesh: Mesh, elements: Lookup) -> None:
-    """Stresses in global axes become those along bars, n.S.n."""
+    """Converts stresses in global axes to stresses along the bars, n.S.n."""
     found: list[tuple[InitialCondition, Place]] = []
     left, turned = list[int](), set[str | int]()
     for entry, place in draft.initial_conditions:
@@ -457,8 +452,8 @@ NOT_PULLEY = "{element} is not a PULLEY: "
 
 
 def check_kinds(draft: Draft, mesh: Mesh, elements: Lookup) -> None:
-    """Initial stresses and what is carried are those of bars, rest lengths also of ropes over pulleys; one for each.
-    What only these have, once, and what they do not do."""
+    """Checks that properties of bars and of ropes over pulleys are not given to other elements, and that an element
+    has only one of each."""
     no_bar, is_reeved = ~mesh.is_of(*BARS), mesh.is_of(*REEVED)
     has_length, rubs = np.zeros((2, len(is_reeved)), np.bool_)
 
@@ -495,11 +490,14 @@ def check_kinds(draft: Draft, mesh: Mesh, elements: Lookup) -> None:
                 refuse(load.target, step.place, is_reeved, f"{{element}} is a PULLEY: {load.kind} acts on bars")
 
 
+# ``*TRANSFORM``: each node with local axes e_i gets a companion node with displacements u_i along these axes, tied by
+# three equations: u_node = sum of e_i u_i. Supports and loads of the node act on the companion, whose U, V, A and RF
+# are therefore the components along the local axes.
 SUFFIX = " IN AXES"
 
 
 class _Nodes:
-    """Which node holds the dofs of each; ``mesh``: with the added nodes, and the sets that are asked for."""
+    """Maps each node to the node that has its dofs; ``mesh``: with the added nodes and the sets needed."""
 
     def __init__(self, mesh: Mesh, axes: dict[int, Floats]) -> None:
         self.own = np.array(sorted(axes), np.int64)
@@ -511,7 +509,7 @@ class _Nodes:
         self.mesh = replace(mesh, node_labels=labels, coordinates=coordinates, node_sets=dict(mesh.node_sets))
 
     def target(self, name: Any, beside: bool = False) -> Any:
-        """The set or label that has the dofs of another one in their axes; ``beside``: and the nodes themselves."""
+        """The set or label of the nodes that carry the dofs in local axes; ``beside``: with the original nodes."""
         nodes: Ints = np.zeros(0, np.int64) if name is None else self.mesh.nodes_of(name)
         if not np.isin(nodes, self.own).any():
             return name
@@ -522,11 +520,11 @@ class _Nodes:
         return own
 
     def moved(self, entries: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Supports or loads in the axes of ``*TRANSFORM``."""
+        """Supports or loads, converted to the axes of ``*TRANSFORM``."""
         return tuple(replace(entry, target=self.target(entry.target)) for entry in entries)
 
     def step(self, step: Step) -> Step:
-        """A step whose supports, loads and tables know the axes."""
+        """A step with supports, loads and tables converted to local axes."""
         outputs = tuple(
             replace(one, target=self.target(one.target, beside=True)) if one.kind.startswith("NODE") else one
             for one in step.outputs
@@ -536,7 +534,7 @@ class _Nodes:
 
 
 def in_axes(model: Model, axes: dict[int, Floats]) -> Model:
-    """The model with nodes (by index) in axes of their own: rows e_1, e_2, e_3 of (3, 3), orthonormal."""
+    """The model with local axes for some nodes (by index): rows e_1, e_2, e_3 of (3, 3), orthonormal."""
     if not axes:
         return model
     nodes = _Nodes(model.mesh, axes)
@@ -559,7 +557,7 @@ def in_axes(model: Model, axes: dict[int, Floats]) -> Model:
 
 
 def initial_in_axes(model: Model, nodes: _Nodes, axes: dict[int, Floats]) -> Iterator[InitialCondition]:
-    """Displacements and velocities at the start, given along the global axes, turned for the added nodes."""
+    """Initial displacements and velocities, given along the global axes, rotated for the added nodes."""
     found: dict[tuple[str, int], Floats] = {}
     for condition in model.initial_conditions:
         kind, named = condition.kind, np.zeros(0, np.int64)

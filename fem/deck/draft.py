@@ -1,7 +1,7 @@
-"""What is known so far while a deck is read: the model, its parts and instances, the step that is open.
+"""Content of a deck during reading: the model so far, its parts and instances, the open step.
 
-The only objects of the package that are built up in place. Nodes, elements and sets stand in tables by label, with the
-place of each row kept at hand.
+The only objects of the package that are modified in place. Nodes, elements and sets are stored in tables by label, with
+the place of each row in the deck.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from fem.model.surroundings import Airy, DragLaw, Jonswap, MarineGrowth, RigidCy
 Where: TypeAlias = Callable[[int], Place]
 """Row of a chunk -> its place in the deck; called only when something is wrong with the row."""
 MAX_PER_CARD = 20
-"""Rows of one card blamed at most."""
+"""Largest number of mistakes reported for one card."""
 SAME_PLACE = 1e-9
 """Coordinates of one node may differ by this fraction of their size: generators and merged decks round differently."""
 
@@ -48,7 +48,7 @@ class Chunk(NamedTuple):
 
 
 class SetChunk(NamedTuple):
-    """Members from one card; ``where`` None: they exist for sure."""
+    """Members from one card; ``where`` None: they certainly exist."""
 
     labels: Ints
     where: Where | None
@@ -64,7 +64,7 @@ class LabelTable:
         self.count = 0
 
     def put(self, chunk: Chunk) -> list[int]:
-        """Append a chunk; its rows whose labels exist already (the first of a label counts)."""
+        """Append a chunk. Returns its rows whose labels exist already (the first occurrence is used)."""
         labels = chunk.labels.tolist()
         if not labels:
             return []
@@ -76,12 +76,12 @@ class LabelTable:
             self.rows.update(zip(labels, range(start, self.count), strict=True))
             if len(self.rows) == known + len(labels):
                 return []
-            for label in set(labels):  # some are there twice, and the last of them counts
+            for label in set(labels):  # update kept the last of several: keep the first
                 del self.rows[label]
         return [at for at, label in enumerate(labels) if self.rows.setdefault(label, start + at) != start + at]
 
     def entry(self, row: int) -> tuple[Chunk, int]:
-        """The chunk of a running number, and its row there."""
+        """The chunk that contains row ``row`` of the table, and the row within it."""
         number = bisect_right(self.starts, row) - 1
         return self.chunks[number], row - self.starts[number]
 
@@ -91,7 +91,7 @@ class LabelTable:
 
 
 class NodeTable(LabelTable):
-    """All nodes. One given again at the same place has a row of its own, which no label names."""
+    """All nodes. A node given again at the same place has a row that no label refers to."""
 
     def add(self, labels: Ints, coordinates: Floats, where: Where) -> list[Mistake]:
         """Append nodes. A node given twice at the same place, up to round-off, is fine: the first counts."""
@@ -149,10 +149,10 @@ class SetTable:
         return name in self.chunks
 
     def ordered(self, name: str) -> Ints:
-        """Members once each: rising, or as given in a set defined with UNSORTED."""
+        """Members without duplicates: rising, or in the given order for a set defined with UNSORTED."""
         chunks, is_unsorted = self.chunks.get(name, []), name in self.unsorted
         done, members = self.joined.get((name, is_unsorted), (0, np.zeros(0, np.int64)))
-        if done < len(chunks):  # only what has come since a set was last asked for
+        if done < len(chunks):  # only chunks added since the last call
             labels = np.concatenate([members, *(chunk.labels for chunk in chunks[done:])])
             members = np.array(list(dict.fromkeys(labels.tolist())), np.int64) if is_unsorted else distinct(labels)
             self.joined[name, is_unsorted] = len(chunks), members
@@ -188,9 +188,9 @@ class Catenary(NamedTuple):
 
 
 MAX_COLLECTED = 5000
-"""Mistakes that end the reading: what follows would be blamed on the same cause."""
+"""Reading ends at this number of mistakes: further ones would have the same causes."""
 BYTES_EACH = 2000
-"""Of memory for a node or element: fewer in sets, more while a model is solved."""
+"""Memory for a node or element in bytes: less in sets, more during the solution."""
 MOST_NAMED = 5
 
 
@@ -235,14 +235,14 @@ EMPTY: dict[str, type] = {
     for each in fields(Model)
     if each.compare and each.name != "mesh"
 }
-"""What cards fill, by the names of the model's fields: tuples as lists."""
+"""Fields of the model that cards fill, with their empty values; tuples are lists while reading."""
 
 
 class Draft:
     """Collects the content of all cards, their mistakes, and remarks for the user.
 
-    Fields of the model stand here under their names; entries of lists may have their card or place beside them.
-    Nodes of bodies and planes may still be sets of one, and bottoms lie where their own cards say.
+    Fields of the model have the same names here; entries of lists may be paired with their card or place.
+    Nodes of bodies and planes may still be sets of one node; the elevation of a bottom is that of its own card.
     """
 
     heading: list[str]
@@ -311,7 +311,7 @@ class Draft:
         self.controls = Controls(residual_relative=None)
 
     def report(self, *mistakes: Mistake) -> None:
-        """Keep mistakes, and remember which kind of card failed, so that nothing is blamed on its consequences.
+        """Keeps mistakes, and notes the failed kind of card, so that its consequences are not reported, too.
         DeckError at ``MAX_COLLECTED`` of them."""
         if self.card is not None and mistakes:
             self.failed.add(self.card.keyword)
@@ -356,33 +356,33 @@ class Draft:
             raise Mistake(row.place, f"*{card.keyword} takes no data lines")
 
     def notice(self, text: str) -> None:
-        """A remark for the user, said once."""
+        """A remark for the user, given once."""
         if not self.muted:
             self.notices[text] = None
 
     def ignore(self, what: str) -> None:
-        """A card or parameter that can change no result here: all go into one notice."""
+        """Notes a card or parameter without effect; all are reported in one notice."""
         if not self.muted:
             self.ignored[what] = None
 
     def extension(self, what: str) -> None:
-        """A feature neither Abaqus nor CalculiX has."""
+        """Notes a feature that neither Abaqus nor CalculiX has."""
         self.extensions[what] = None
 
     @property
     def open_step(self) -> StepDraft:
-        """The step that is being read: cards of steps stand in one."""
+        """The step that is being read; without one it is a mistake."""
         assert self.step is not None
         return self.step
 
     def spend(self, count: int, place: Place) -> None:
-        """Nodes, elements, equations and set members that a deck makes at once must not fill the memory."""
+        """Counts generated nodes, elements, equations and set members; a mistake before they exceed the memory."""
         if (self.generated + count) * BYTES_EACH > machine_memory():
             raise Mistake(place, f"not enough memory for the {self.generated + count:.3g} entries generated")
         self.generated += count
 
     def use(self, family: str, name: str | int, place: Place) -> None:
-        """A name or label that is looked up when all cards are read."""
+        """Notes a name or label, to be looked up when all cards are read."""
         if not self.muted:
             self.uses.append(Use(family, name, place))
 
@@ -412,7 +412,7 @@ class Draft:
         return name
 
     def inner(self) -> Draft:
-        """An empty draft of an instance; mistakes and remarks go where they go in this one."""
+        """An empty draft for an instance, which shares mistakes and remarks with this one."""
         own = Draft()
         for name in ("mistakes", "failed", "notices", "ignored", "extensions"):
             setattr(own, name, getattr(self, name))
@@ -440,14 +440,14 @@ class Draft:
             by_cause: dict[object, list[Mistake]] = {}
             for mistake in different.values():
                 by_cause.setdefault(mistake.cause or mistake, []).append(mistake)
-            if self.has_failed("PARAMETER"):  # names without a value follow from it
+            if self.has_failed("PARAMETER"):  # unknown names are consequences of it
                 kept = {cause: its for cause, its in by_cause.items() if not str(its[0].cause).startswith("<")}
                 by_cause = kept or by_cause
             raise DeckError([first_of(its) for its in islice(by_cause.values(), MAX_PROBLEMS)])
 
 
 def first_of(mistakes: Sequence[Mistake]) -> Problem:
-    """Of some with one cause, and how many others there are."""
+    """The first of several mistakes with one cause, with the number of others."""
     problem, others = mistakes[0].problem(), len(mistakes) - 1
     if not others:
         return problem
@@ -456,7 +456,7 @@ def first_of(mistakes: Sequence[Mistake]) -> Problem:
 
 
 def as_given(draft: Draft | StepDraft, names: Iterable[str]) -> dict[str, Any]:
-    """Fields of a draft by name; lists as tuples, without the places that entries may have beside them."""
+    """Fields of a draft by name; lists as tuples, without the places that entries may be paired with."""
 
     def bare(entry: Any) -> Any:
         return entry[0] if isinstance(entry, tuple) and isinstance(entry[-1], Place | Card) else entry
@@ -467,7 +467,7 @@ def as_given(draft: Draft | StepDraft, names: Iterable[str]) -> dict[str, Any]:
 
 @cache
 def machine_memory() -> float:
-    """Bytes; 8 GB where the system does not say."""
+    """Memory of the machine in bytes; 8 GB if unknown."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):
@@ -477,7 +477,7 @@ def machine_memory() -> float:
 @dataclass(slots=True)
 class StepDraft(HasProcedure):
     """Everything between ``*STEP`` and ``*END STEP``.
-    output  of the latest ``*OUTPUT``, of kind FILE or PRINT: what follows begins with it;  is_bare: nothing did yet"""
+    output  of the latest ``*OUTPUT``, FILE or PRINT, for the cards below it;  is_bare: it has no card below it yet"""
 
     place: Place
     nlgeom: bool
@@ -559,10 +559,10 @@ class Opened(NamedTuple):
 
 
 class CardOwners:
-    """Whose the cards of a deck are.
+    """Assigns the cards of a deck to parts, instances, the assembly or the model.
 
-    cards_of   name of a part -> what stands in it; ``used``: parts that have instances
-    open       what takes the cards that follow, innermost last
+    cards_of   name of a part -> its cards; ``used``: parts that have instances
+    open       the open parts, assembly or instances, innermost last
     rest       cards of the assembly and of the model
     """
 
@@ -575,7 +575,7 @@ class CardOwners:
         self.rest: list[Card] = []
 
     def begin(self, card: Card, cards: list[Card]) -> list[Card]:
-        """What follows stands in ``card`` and goes to ``cards``."""
+        """Opens ``card``: the cards that follow go to ``cards``."""
         self.open.append(Opened(card.keyword, card.place, cards))
         return cards
 

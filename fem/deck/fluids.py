@@ -1,7 +1,7 @@
-"""Water and wind: ``*AQUA``, ``*DRAG LAW``, ``*MARINE GROWTH``, and their loads on bars; ``*WIND``: mean wind,
-turbulence of a spectrum, and winds that were measured.
+"""Water and wind: ``*AQUA``, ``*DRAG LAW``, ``*MARINE GROWTH``, and their loads on bars; ``*WIND``: mean wind with
+turbulence of a given spectrum, or a measured wind.
 
-What loads need of the water is known when all cards are read.
+Values that depend on the water are computed when all cards are read.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def once(card: Card, known: object) -> None:
 
 
 def rising(rows: Sequence[tuple[Row, tuple[float, ...]]], at: int, what: str) -> tuple[Any, ...]:
-    """The numbers of data lines in the order of number ``at``; Mistake where two lines have the same."""
+    """The data lines sorted by their entry ``at``; Mistake if two lines have the same value there."""
     found = sorted(rows, key=lambda pair: pair[1][at])
     for (_, one), (row, other) in pairwise(found):
         if other[at] <= one[at]:
@@ -124,10 +124,10 @@ FIELDS = {
     "FI": ("C_M", "C_A", "A_w", "C_At"),
     "PB": (),
 }
-"""What follows elements, label, M, D on a data line."""
+"""Entries after elements, label, M and D on a data line."""
 STREAMS = {"FDD": 6, "WDD": 6, "FDT": 7, "FLD": 7}
 IN_WIND = ("WDD", "FLD")
-"""Where the amplitudes of the stream stand."""
+"""Loads of wind, not of water."""
 
 
 def fluid_load(row: Row, kind: str, amplitude: str | None, is_current: bool, draft: Draft) -> FluidLoad:
@@ -204,7 +204,7 @@ def added_mass(card: Card, draft: Draft) -> None:
 
 
 def check_fluids(draft: Draft, mesh: Mesh) -> None:
-    """Loads and growth are of bars; no bar has one label twice in a step, or two growths."""
+    """Checks that loads and growth act on bars, that no bar has a load twice in a step, or two growths."""
     is_bar = mesh.is_of(*BARS)
     check_waves(draft)
     tide = draft.amplitudes.get((draft.water.amplitude if draft.water else None) or "")
@@ -237,7 +237,7 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
                 if law is not None and law.is_by_angle != (load.kind == "FLD"):
                     which = "BY=ANGLE" if load.kind == "FLD" else "by speed"
                     raise Mistake(place, f"{load.kind} needs a *DRAG LAW {which}, and {law.name} is none")
-                if load.kind == "PB" and draft.water is not None and not draft.mistakes:  # else there may be no places
+                if load.kind == "PB" and draft.water is not None and not draft.mistakes:  # mesh complete
                     height = mesh.coordinates[mesh.element_nodes[found], mesh.up] - draft.water.level
                     if np.any((np.ptp(height, axis=1) == 0.0) & (np.abs(height[:, 0]) < load.diameter)):
                         what = "they are fully wet or fully dry, so that their buoyancy jumps there"
@@ -250,7 +250,7 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
 def spoken(
     draft: Draft, mesh: Mesh, target: str | int, place: object, is_bar: Flags, before: Flags, what: str, how: str
 ) -> Flags:
-    """(k,) elements that a line names. Mistake where one is no bar, or is in ``before``."""
+    """(k,) elements that a line names. Mistake if one is no bar, or is in ``before``."""
     found = np.zeros(len(is_bar), np.bool_)
     known = target in mesh.element_sets if isinstance(target, str) else target in mesh.element_labels
     if known:
@@ -280,7 +280,7 @@ OF_GUSTS = Parameters(
 )
 VELOCITY = "VELOCITY"
 STRAIGHT = 1e-6
-"""Of the way from the first place to the last: by so much others may be off it."""
+"""Largest distance of a place from the line of the places, relative to the length of that line."""
 GUSTS = DataLine(
     "I_u, I_v, I_w, L_u, L_v, L_w, C_y, C_z",
     Value("intensity", AMOUNT, "the turbulence intensity I_u"),
@@ -330,7 +330,7 @@ def measured_wind(card: Card, draft: Draft) -> tuple[Row, Velocities]:
 
 
 def parted(card: Card) -> tuple[Row, list[Row], NumberLines]:
-    """The line of the wind; those of places, three numbers each, none: everywhere; the table."""
+    """The line of the wind; the lines of places, with three numbers each (none: uniform wind); the table."""
     own = tuple(piece for piece in card.pieces if not card.file or piece.source is card.place.source)
     rows = (read_row(source, line, card.values, card.instances) for source, line in lines_in(own))
     if (first := next(rows, None)) is None:
@@ -346,7 +346,7 @@ def parted(card: Card) -> tuple[Row, list[Row], NumberLines]:
 
 
 def velocities_of(table: NumberLines, count: int) -> tuple[Floats, float]:
-    """(count, k, 3) velocities of a table, and its interval; columns v and w may be missing, which are 0."""
+    """(count, k, 3) velocities from a table, and its interval; missing columns v and w are 0."""
     names = [f"{what}{place if count > 1 else ''}" for place in range(1, count + 1) for what in "uvw"]
     columns = table.assigned({"time": ("TIME", "T"), **{name: (name.upper(),) for name in names}})
     if not columns:
@@ -365,11 +365,11 @@ def velocities_of(table: NumberLines, count: int) -> tuple[Floats, float]:
 
 DAVENPORTS = 1200.0
 UNITS = 1.0, 100.0, 1000.0, 1e-3, 1.0 / 0.3048, 1.0 / 0.0254
-"""Lengths of a metre in m, cm, mm, km, feet, inches."""
+"""One metre in m, cm, mm, km, feet, inches."""
 
 
 def with_its_length(gusts: Gusts, draft: Draft) -> Gusts:
-    """Davenport's spectrum is the same at all heights: its L is 1200 m, in the unit of the deck where that says so."""
+    """Davenport's spectrum does not depend on height: its length is 1200 m, in the unit of the deck if recognised."""
     given = [length for length in gusts.length if length]
     stated = next(
         (length for length in given if np.isclose(length, DAVENPORTS * np.array(UNITS), rtol=1e-3).any()), 0.0

@@ -1,6 +1,6 @@
 """Free bodies: ``*RIGID BODY`` with a ROTARYI element at its reference node becomes points, links and equations.
 
-It is done before the mesh is built, as lines are laid: all that is added is what a deck could have said.
+This is done before the mesh is built; a deck could contain all that is added.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DOFS = (1, 2, 3)
 ROTATIONS = (4, 5, 6)
 STARTS = ("VELOCITY", "DISPLACEMENT")
 SAME_LINE = 1e-6
-"""Of the size of a slender body: nodes that are farther from its axis are not of it."""
+"""Nodes farther from the axis of a slender body than this fraction of its size do not belong to it."""
 HELD = "*BOUNDARY holds them at 0, *BOUNDARY, FIXED where they are"
 TWO = "fix two rotations, so that the body turns about the third axis, or all three"
 
@@ -69,7 +69,7 @@ def release(draft: Draft) -> None:
 
 
 def at_nodes(draft: Draft, kind: str, made: type[Entry]) -> Iterator[tuple[int, Entry, Place]]:
-    """Nodes of elements of a kind, with what is said of them."""
+    """Nodes with elements of a kind, with the property of the element and its place."""
     for _, card, value in draft.properties:
         if isinstance(value, made):
             for label in draft.element_sets.ordered(value.element_set).tolist():
@@ -79,12 +79,12 @@ def at_nodes(draft: Draft, kind: str, made: type[Entry]) -> Iterator[tuple[int, 
 
 
 def nodes_named(draft: Draft, target: str | int) -> list[int]:
-    """Labels of a set or node, of those that exist."""
+    """Labels of a set or a node, as far as they exist."""
     return [label for label in draft.node_sets.named(target).tolist() if label in draft.nodes.rows]
 
 
 def let_free(draft: Draft, card: Card, body: RigidBody, entry: RotaryInertia, place: Place) -> RigidBody:
-    """Points, links and equations of one body; the body with its points. Raises Mistake."""
+    """Adds points, links and equations of one body; returns the body with its points. Raises Mistake."""
     node = body.node
     try:
         second = free_bodies.second_moments(entry.moments)
@@ -93,7 +93,7 @@ def let_free(draft: Draft, card: Card, body: RigidBody, entry: RotaryInertia, pl
     at = draft.nodes.at(node)
     tied = [label for label in nodes_named(draft, body.pinned) if label != node]
     arms = np.array([draft.nodes.at(label) - at for label in tied]).reshape(-1, 3)
-    with np.errstate(over="ignore"):  # is told below
+    with np.errstate(over="ignore"):  # reported below
         size = float(np.linalg.norm(arms, axis=1).max(initial=0.0)) or 1.0
     if not np.isfinite(size):
         raise Mistake(place, f"nodes are too far from the body of node {draft.as_written(node)} to compute with")
@@ -116,7 +116,7 @@ def let_free(draft: Draft, card: Card, body: RigidBody, entry: RotaryInertia, pl
 
 
 def add_nodes(draft: Draft, card: Card, name: str, places: Floats) -> list[int]:
-    """A set of new nodes, with labels above all others: these."""
+    """Adds a set of new nodes with labels above all others; returns the labels."""
     labels = max(draft.nodes.rows) + 1 + np.arange(len(places))
     draft.report(*draft.nodes.add(labels, places, lambda _: card.place))
     draft.node_sets.add(name, labels)
@@ -124,7 +124,7 @@ def add_nodes(draft: Draft, card: Card, name: str, places: Floats) -> list[int]:
 
 
 def tie(draft: Draft, card: Card, nodes: list[int], points: list[int], shares: Floats) -> None:
-    """Equations: displacements of nodes are sums of shares (nodes, points) of those of points."""
+    """Adds equations: displacements of nodes are sums of those of points, with factors ``shares`` (nodes, points)."""
     for label, row in zip(nodes, shares.tolist(), strict=True):
         for dof in DOFS:
             own = [EquationTerm(point, dof, w, card.place) for point, w in zip(points, row, strict=True) if w]
@@ -132,7 +132,7 @@ def tie(draft: Draft, card: Card, nodes: list[int], points: list[int], shares: F
 
 
 def turn_by_moments(draft: Draft) -> None:
-    """Moments of ``*CLOAD`` go to free bodies, one by one."""
+    """Assigns moments of ``*CLOAD`` to free bodies, one by one."""
     known = {body.node for body, _ in draft.free_bodies}
     for step in draft.steps:
         kept = []
@@ -150,8 +150,8 @@ def turn_by_moments(draft: Draft) -> None:
 
 
 def hold_rotations(draft: Draft) -> dict[int, dict[int, Place]]:
-    """``*BOUNDARY`` on rotations of free bodies goes to their axes, in each step that names any, with all that are held
-    then. Returns those that are 0 from the start, by reference node, and where that is said."""
+    """Converts ``*BOUNDARY`` on rotations of free bodies to supports of their axes, in each step that has any, for all
+    rotations held then. Returns those that are 0 from the start, by reference node, with their places."""
     parts: list[Draft | StepDraft] = [draft, *draft.steps]
     known = {node for body, _ in draft.free_bodies for node in (body.node, *nodes_named(draft, body.axes or ""))}
     named = dict[int, dict[int, Place]]()
@@ -193,8 +193,8 @@ def hold_rotations(draft: Draft) -> dict[int, dict[int, Place]]:
 
 
 def add_axes(draft: Draft, body: RigidBody, card: Card) -> RigidBody:
-    """The body with three nodes that turn about its reference node as its points say, but do not move with it: vectors
-    along x, y, z, of a slender body what these have along its axis."""
+    """The body with three nodes that rotate with it about its reference node, but are not translated with it: vectors
+    along x, y, z, for a slender body their components along its axis."""
     points, name = nodes_named(draft, body.corners or ""), f"AXES {draft.as_written(body.node)}"
     arms = np.array([draft.nodes.at(label) for label in points])
     arms -= arms.mean(axis=0)
@@ -204,8 +204,8 @@ def add_axes(draft: Draft, body: RigidBody, card: Card) -> RigidBody:
 
 
 def begin(draft: Draft, bodies: set[int], fixed: dict[int, dict[int, Place]]) -> None:
-    """Initial displacements and velocities of bodies (reference nodes) go to their points, axes and all tied nodes.
-    fixed  rotations, by node, and where that is said"""
+    """Initial displacements and velocities of bodies (reference nodes) for their points, axes and all tied nodes.
+    fixed  rotations that are held, by node, with their places"""
     starts: dict[tuple[str, int], Floats] = {}
     kept: list[tuple[InitialCondition, Place]] = []
     for condition, place in draft.initial_conditions:

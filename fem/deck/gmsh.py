@@ -36,7 +36,7 @@ UNNAMED = ("PhysicalPoint", "PhysicalLine")
 
 
 class SectionNumbers:
-    """The numbers of a section, one behind the other: text is split once, binary is taken as it comes."""
+    """The numbers of a section, read one after the other: text is split once, binary numbers are decoded when taken."""
 
     def __init__(self, content: bytes, start: int, stop: int, order: str, is_text: bool) -> None:
         self.content, self.at, self.order, self.is_text = content, start, order, is_text
@@ -44,7 +44,7 @@ class SectionNumbers:
             self.words, self.at = np.array(content[start:stop].split(), np.float64), 0
 
     def take(self, kind: str, count: int) -> np.ndarray:
-        """``kind``: i4, u8 or f8. ValueError: there are not so many."""
+        """The next ``count`` numbers of a ``kind``: i4, u8 or f8. ValueError: the section has fewer."""
         if self.is_text:
             found = self.words[self.at : self.at + count]
             self.at += count
@@ -75,7 +75,7 @@ class GmshElements(NamedTuple):
 
 
 def read(path: Path) -> MeshFile | None:
-    """ValueError: it cannot be. None: it is no file of Gmsh."""
+    """The lines of a file. ValueError: it is damaged or unsupported. None: not a file of Gmsh."""
     content = path.read_bytes()
     if not content.startswith(b"$"):
         return None
@@ -111,7 +111,7 @@ def read(path: Path) -> MeshFile | None:
 
 
 def sections(content: bytes) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Names, and where the content of each begins and ends."""
+    """Name of each section, with the start and end of its content."""
     at = 0
     while (at := content.find(b"$", at)) >= 0:
         stop = content.find(b"\n", at)
@@ -124,7 +124,7 @@ def sections(content: bytes) -> Iterator[tuple[str, tuple[int, int]]]:
 
 
 def names_of(text: bytes) -> dict[tuple[int, int], str]:
-    """Names by dimension and number."""
+    """Names of physical groups by dimension and number."""
     entries = [shlex.split(line) for line in text.decode(errors="replace").splitlines()[1:] if line.strip()]
     return {(int(dimension), abs(int(number))): name for dimension, number, name in entries}
 
@@ -207,7 +207,7 @@ def rows_2(numbers: SectionNumbers) -> Iterator[tuple[int, int, int, list[int]]]
 
 
 def assembled(labels: Ints, points: Floats, names: dict[tuple[int, int], str], blocks: list[GmshElements]) -> MeshFile:
-    """Of all elements: rows for labels, and the groups of points and lines."""
+    """The mesh from all elements: labels as rows of the points, and the groups of points and lines."""
     order = np.argsort(labels, kind="stable")
 
     def rows(nodes: Ints) -> Ints:

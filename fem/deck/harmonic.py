@@ -65,7 +65,7 @@ def steady_state_dynamics(card: Card, draft: Draft) -> None:
 
 
 def modes_before(card: Card, draft: Draft) -> int:
-    """How many the ``*FREQUENCY`` step finds that this step superposes: about the same state."""
+    """Number of modes of the ``*FREQUENCY`` step before, whose modes this step superposes."""
     for step in reversed(draft.steps):
         if step.modes:
             return step.modes.modes
@@ -102,7 +102,7 @@ def modal_damping(card: Card, draft: Draft) -> None:
 
 
 def damping_of(row: Row, is_rayleigh: bool, modes: int) -> ModalDamping:
-    """One data line; without a last mode it is of one mode."""
+    """One data line; without a last mode it is for one mode."""
     row.end(4 if is_rayleigh else 3, "lowest mode, highest mode, " + ("ALPHA, BETA" if is_rayleigh else "fraction"))
     first = row.integer(0, "the lowest mode")
     last = row.integer(1, "the highest mode", default=first)
@@ -128,7 +128,7 @@ def range_of(row: Row, usual_bias: float) -> FrequencyRange:
 
 
 def is_imaginary(card: Card, draft: Draft) -> bool:
-    """The card gives the part of harmonic loads that is a quarter of a period ahead: IMAGINARY, LOAD CASE=2."""
+    """Whether the card gives imaginary parts of harmonic loads, a quarter of a period ahead: IMAGINARY, LOAD CASE=2."""
     given = [name for name in PHASES if card.has(name)]
     if not given:
         return False

@@ -1,4 +1,4 @@
-"""What acts in a step: supports, loads, temperatures, winches; what leaves: ``*MODEL CHANGE``, ``*FAILURE``."""
+"""Contents of a step: supports, loads, temperatures, winches; removal of elements: ``*MODEL CHANGE``, ``*FAILURE``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SHORTHANDS: dict[str, tuple[int, ...]] = {
     "YASYMM": (1, 3, 5),
     "ZASYMM": (1, 2, 6),
 }
-"""Dofs that words hold; rotations are those of lines that bend and of free bodies."""
+"""Dofs that these words fix; the rotations are those of bending lines and of free bodies."""
 LABELS = ("GRAV", "BX", "BY", "BZ", *FIELDS)
 KINDS = ("DISPLACEMENT", "VELOCITY", "ACCELERATION")
 UNSUPPORTED = words("USER, SUBMODEL, SECTOR, REGION TYPE, ORIENTATION, MASS FLOW")
@@ -41,7 +41,7 @@ KEPT = "loads keep their direction"
 
 
 def operation(card: Card, draft: Draft) -> None:
-    """OP=NEW removes what earlier steps gave; it must come with the first card of its kind in a step."""
+    """OP=NEW removes the entries of earlier steps; it must come with the first card of its kind in a step."""
     op = card.word("OP", ("MOD", "NEW"), "MOD")
     step = draft.step
     if step is None:
@@ -90,7 +90,7 @@ def boundary(card: Card, draft: Draft) -> None:
 def supports(
     row: Row, kind: str, amplitude: str | None, late: bool, draft: Draft
 ) -> list[tuple[model.Boundary, Place]]:
-    """The dofs one line prescribes, and where to blame them: rotations are those of rigid bodies alone."""
+    """The dofs that one line prescribes, with their places; rotations are for rigid bodies only."""
     target = draft.target(row.field(0), "node")
     word = row.field(1)
     if word.text and not word.is_number():
@@ -203,7 +203,7 @@ NO_CONTACT = {"MECHANICAL": "is for contact pairs, which are not supported"}
 
 @keyword("MODEL CHANGE", "step", takes=("REMOVE", "ADD", "TYPE"), refuses=NO_CONTACT)
 def model_change(card: Card, draft: Draft) -> None:
-    """Elements or sets of them, or names of nonstructural masses, that go (of masses: or come) as the step starts."""
+    """Elements, sets, or names of nonstructural masses that are removed (masses: or added) at the start of the step."""
     kind, removes, adds = card.word("TYPE", (ELEMENTS, CARRIED), ELEMENTS), card.flag("REMOVE"), card.flag("ADD")
     if removes == adds:
         raise card.mistake("*MODEL CHANGE needs REMOVE or ADD", "*MODEL CHANGE, REMOVE removes elements")
@@ -229,7 +229,7 @@ FAILING = {
 
 @keyword("FAILURE", "model", needs=("TYPE",), extension="*FAILURE")
 def failure(card: Card, draft: Draft) -> None:
-    """``elements, value``: what T, E or total time breaks each of them at."""
+    """``elements, value``: value of T, E or total time at which each of them breaks."""
     kind = card.word("TYPE", tuple(model.FAILURES), "TENSION")
     for row in draft.rows(card):
         with draft.guard():
@@ -237,9 +237,9 @@ def failure(card: Card, draft: Draft) -> None:
 
 
 LEAST = 0.1
-"""Fraction of its natural length that a line keeps."""
+"""Smallest fraction of its natural length to which a line may be wound."""
 SAMPLES = 400
-"""Instants of a step at which an amplitude is looked at, beside its own points."""
+"""Instants of a step at which an amplitude is evaluated, in addition to its own points."""
 
 
 END = Value("end", whole(1, 2), "the end", 1)
@@ -268,10 +268,10 @@ def winch(card: Card, draft: Draft) -> None:
 
 
 def check_winches(draft: Draft, mesh: model.Mesh, elements: Lookup, materials: Mapping[str, model.Material]) -> None:
-    """Winches turn bars and ropes over pulleys, each by one in a step, and leave them long enough; what runs is made of
-    something that can."""
+    """Checks winches: on bars and ropes over pulleys, one for each in a step, with enough length left; and the
+    materials of lines that run."""
     if draft.mistakes or not (mesh.has_pulleys or any(step.winches for step in draft.steps)):
-        return  # of a mesh that is not whole no lengths are known
+        return  # lengths of an incomplete mesh are unknown
     reeved, begin = mesh.is_of(*REEVED), 0.0
     wound, lengths = np.zeros(len(reeved), np.bool_), natural_lengths(mesh, (rest for rest, _ in draft.rest_lengths))
     for step in draft.steps:
@@ -305,7 +305,7 @@ def check_winches(draft: Draft, mesh: model.Mesh, elements: Lookup, materials: M
 
 
 def blame_of(draft: Draft, mesh: model.Mesh, entry: model.Winch, chosen: Ints, turned: Flags) -> tuple[str, str] | None:
-    """What is wrong with the elements of a winch, and a hint."""
+    """The error of the elements of a winch, and a hint; None if there is none."""
     if not mesh.is_of(*BARS, *REEVED)[chosen].all():
         return f"{entry.target} has elements on which a winch cannot act", "it acts on T3D2, T2D2 and PULLEY"
     if mesh.is_of(*BEAMS)[chosen].any():
@@ -319,7 +319,7 @@ def blame_of(draft: Draft, mesh: model.Mesh, entry: model.Winch, chosen: Ints, t
 
 
 def values_of(draft: Draft, entry: model.Winch, begin: float, end: float) -> Floats:
-    """Of its amplitude within a step, which runs in total time from ``begin`` to ``end``."""
+    """Values of the winch within a step, which runs from total time ``begin`` to ``end``."""
     amplitude = draft.amplitudes.get(entry.amplitude or "")
     if amplitude is None:
         return np.ones(1)
@@ -332,7 +332,7 @@ def values_of(draft: Draft, entry: model.Winch, begin: float, end: float) -> Flo
 def blame_materials(
     draft: Draft, mesh: model.Mesh, wound: Ints, running: Ints, materials: Mapping[str, model.Material]
 ) -> None:
-    """What lines that run are made of, and the steps they run in. wound: those that a winch turns."""
+    """Checks the materials of lines that run, and the steps they run in. wound: elements with winches."""
     carrying = [mesh.element_sets.get(mass.element_set, wound[:0]) for mass, _ in draft.nonstructural]
     is_heavy = any(np.isin(wound, elements).any() for elements in carrying)
     for entry in draft.properties:
@@ -367,7 +367,7 @@ def blame_materials(
 
 
 def blame_constant(draft: Draft, mesh: model.Mesh, ropes: Ints, given: MaterialDraft, material: model.Material) -> None:
-    """What ropes over pulleys (their elements) do not have where they keep their length."""
+    """Refuses properties that ropes over pulleys (their elements) of constant length cannot have."""
     what = f"the rope over a pulley of material {material.name} is *INEXTENSIBLE"
     if material.density > 0.0:
         place = given.cards.get("DENSITY", given.place)
@@ -380,7 +380,7 @@ def blame_constant(draft: Draft, mesh: model.Mesh, ropes: Ints, given: MaterialD
 
 
 def blame_step(draft: Draft, step: StepDraft, is_wound: bool, is_heavy: bool) -> None:
-    """Lines run in steps that are geometrically nonlinear, and in time."""
+    """Checks that steps in which lines run are geometrically nonlinear, and do not use RIKS with winches or weights."""
     place, what = step.procedure_place or step.place, "winches" if is_wound else "pulleys"
     if step.small_motion:
         return

@@ -32,11 +32,11 @@ def material(card: Card, draft: Draft) -> None:
 
 
 NOTHING_LEFT = ("NO COMPRESSION", "NO TENSION")
-"""Of these a material has one: with both it would carry nothing."""
+"""A material may have only one of these: with both it would have no stiffness."""
 
 
 def put(card: Card, draft: Draft, **numbers: object) -> None:
-    """Write numbers into the open material; each card once."""
+    """Assigns numbers to fields of the open material; each card may be given once."""
     material = draft.material
     assert material is not None
     if card.keyword in NOTHING_LEFT and {*NOTHING_LEFT} - {card.keyword} <= material.cards.keys():
@@ -243,8 +243,8 @@ LAWS: dict[str, tuple[str, ...]] = {
     "VISCOELASTIC": (*ANY_LAW, "ELASTIC"),
     "DYNAMIC STIFFNESS": (*ANY_LAW, "ELASTIC", "UNIAXIAL", "LOADING DATA", "UNLOADING DATA"),
 }
-"""Cards that say how a bar answers to strain -> the others that each takes notice of. A card that stands nowhere here
-goes with none.
+"""Cards of stress-strain laws of a bar -> the cards that have an effect with each. A card in none of these lists is an
+error with any law.
 """
 BESIDE_ROPE_LAWS = {
     "INEXTENSIBLE": NO_STRAIN,
@@ -257,16 +257,16 @@ BESIDE = {
     **dict.fromkeys(ROPE_LAWS[1:], BESIDE_ROPE_LAWS | NO_EXPANSION),
     "INEXTENSIBLE": {"EXPANSION": NO_STRAIN, "BETA": NO_STRAIN},
 }
-"""Of these laws: cards, and BETA of ``*DAMPING``, that make no sense beside them, and why."""
+"""Cards that make no sense with these laws, and the reason; also BETA of ``*DAMPING``."""
 ON_IT = 1e-3
-"""Over the stress: how far the last row of an unloading curve may lie from the loading curve."""
+"""Largest distance of the last row of an unloading curve from the loading curve, relative to the stress."""
 FEEDS = 1e-9
 Finding: TypeAlias = tuple[str, str, str]
-"""Card that is to blame, message, hint."""
+"""Card with the mistake, message, hint."""
 
 
 def law_mistakes(entry: MaterialDraft) -> Iterator[Finding]:
-    """What does not go with the law of one material; it has one."""
+    """Mistakes in the combination of cards of one material."""
     cards, name = entry.cards, entry.name
     law = next((card for card in BESIDE if card in cards), "ELASTIC")
     if law == "ELASTIC":
@@ -357,7 +357,7 @@ def shifted_mistakes(given: Uniaxial) -> Iterator[Finding]:
 
 
 def scaled_mistakes(given: Uniaxial) -> Iterator[Finding]:
-    """The unloading curve must end on the loading curve, and no growth of the largest strain may feed energy."""
+    """The unloading curve must end on the loading curve, and cycles of growing strain must not create energy."""
     (f, x), (u, y) = np.array(given.loading).T, np.array(given.unloading).T
     meets = float(np.interp(y[-1], x, f))
     if y[-1] > x[-1] or abs(u[-1] - meets) > ON_IT * meets:
@@ -368,7 +368,7 @@ def scaled_mistakes(given: Uniaxial) -> Iterator[Finding]:
         yield "UNLOADING DATA", "TYPE=DAMAGE has no permanent strain", "begin with the row 0, 0"
         return
     area = float(np.sum(0.5 * (u[1:] + u[:-1]) * np.diff(y))) / (u[-1] * y[-1])
-    for (f0, x0), (f1, x1) in pairwise(given.loading):  # f - area d(f x)/dx is straight in between
+    for (f0, x0), (f1, x1) in pairwise(given.loading):  # f - area d(f x)/dx is linear in between
         slope = (f1 - f0) / (x1 - x0)
         gain = [stress - area * (stress + strain * slope) for stress, strain in ((f0, x0), (f1, x1))]
         if min(gain) < -FEEDS * f[-1]:
@@ -402,7 +402,7 @@ def too_soft(dynamic: DynamicStiffness, given: Uniaxial | None, young: object) -
 
 
 def blame_rope_laws(draft: Draft, materials: Collection[Material]) -> None:
-    """Rope laws need large motion, and no ropes that keep their length beside them. materials: those of sections"""
+    """Rope laws need NLGEOM, and exclude ropes of constant length in the model. materials: those of sections"""
     ruled = [material for material in materials if material.has_rope_law]
     if not ruled:
         return
@@ -435,7 +435,7 @@ def build_materials(draft: Draft, used: set[str]) -> dict[str, Material]:
 
 
 def strangers(cards: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Cards of a material that a law in it takes no notice of, with that law; empty: there is no law at all."""
+    """Cards of a material without effect on its law, with the name of that law; empty if the material has no law."""
     laws = [card for card in cards if card in LAWS]
     for card in cards:
         if not laws:

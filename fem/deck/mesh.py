@@ -22,7 +22,7 @@ from fem.model.mesh import AXIAL, KINDS, REEVED, nodes_per_element
 
 FIRST = ("NODE", "ELEMENT", "INCLUDE")
 SECOND = ("NGEN", "NFILL", "ELGEN", "NSET", "ELSET")
-"""Mesh cards, so that model cards may come in any order; those of a group are read in deck order."""
+"""Mesh cards are read in two groups, so that model cards may come in any order; within a group in deck order."""
 OTHER_ELEMENTS = "other beams, shells, solids, connectors and user elements are not"
 CARTESIAN = {"SYSTEM": "is not supported: coordinates are Cartesian"}
 
@@ -41,7 +41,7 @@ def node(card: Card, draft: Draft) -> None:
 
 
 def node_rows(card: Card, draft: Draft) -> tuple[Ints, Floats, Sequence[int]]:
-    """The careful reader of ``*NODE``: labels, coordinates, and which data lines they stand in."""
+    """Reads ``*NODE`` line by line: labels, coordinates, and the data line of each."""
     labels, coordinates, kept = [], [], []
     for number, row in enumerate(draft.rows(card)):
         with draft.guard():
@@ -99,7 +99,7 @@ OF_CATENARIES = ("TENSION", "HORIZONTAL TENSION", "SAG", "WEIGHT", "SEABED", "FR
 
 @keyword("NGEN", "model", takes=("NSET", "LINE", *OF_CATENARIES), plus=OF_CATENARIES, refuses={"SYSTEM": STRAIGHT})
 def ngen(card: Card, draft: Draft) -> None:
-    """``first, last[, increment]``: nodes evenly spaced between two nodes that exist; NSET takes the ends in."""
+    """``first, last[, increment]``: nodes evenly spaced between two existing nodes; NSET includes the ends."""
     if card.has("LINE"):
         card.word("LINE", ("CATENARY",), "")
         from fem.deck.catenary import read_catenary
@@ -138,7 +138,7 @@ def generated(card: Card, draft: Draft, row: Row, labels: range) -> Ints:
 
 
 def known_nodes(draft: Draft, row: Row, ends: Sequence[Sequence[int]]) -> Floats | None:
-    """(2, m, 3) coordinates of nodes that must exist; None where a broken *NODE card may have meant to define them."""
+    """(2, m, 3) coordinates of nodes that must exist; None if a broken *NODE card may have defined them."""
     missing = [(at, label) for at, labels in enumerate(ends) for label in labels if label not in draft.nodes.rows]
     if missing and not draft.has_failed("NODE"):
         at, label = missing[0]
@@ -217,7 +217,7 @@ def elgen(card: Card, draft: Draft) -> None:
     "NSET", "anywhere", takes=("GENERATE", "UNSORTED", "INSTANCE", "ELSET"), needs=("NSET",), ignores=("INTERNAL",)
 )
 def nset(card: Card, draft: Draft) -> None:
-    """A node set; ELSET: the nodes of an element set that stands above."""
+    """A node set; ELSET: the nodes of an element set defined above."""
     if card.has("ELSET"):
         draft.no_rows(card)
         elements = earlier_set(card.field("ELSET"), draft.element_sets, "element").tolist()
@@ -240,7 +240,7 @@ def define(card: Card, draft: Draft, table: SetTable, parameter: str, family: st
 
 
 def define_in_instance(card: Card, draft: Draft, table: SetTable, name: str, family: str) -> None:
-    """The rows are labels and sets of an instance."""
+    """Sets whose members are labels and sets of an instance."""
     instance = card.needed("INSTANCE")
     own = draft.instances.get(instance)
     table.chunks.setdefault(name, [])
@@ -277,7 +277,7 @@ def add_members(card: Card, draft: Draft, table: SetTable, name: str, family: st
     if labels is not None:
         table.add(name, labels, lambda at: [field.place for row in card.rows for field in row.fields()][at])
         return
-    # the careful reader: labels and names of earlier sets, with the place of each
+    # line by line: labels and names of earlier sets, with the place of each
     table.chunks.setdefault(name, [])
     members: list[int] = []
     places: list[Place] = []
@@ -313,6 +313,6 @@ def earlier_set(field: Field, table: SetTable, family: str) -> Ints:
 
 
 def hint_at_set(name: str, table: SetTable) -> Hint:
-    """For a set that is not there yet, looked for when all sets are known."""
+    """Hint for an unknown set, looked up when all sets are known."""
     similar = did_you_mean(name, table.chunks)
     return lambda: "it is defined further down" if name in table else said(similar)

@@ -1,4 +1,4 @@
-"""What the readers of mesh files have in common: a mesh of points and lines with named groups, and what is not read."""
+"""Common to the readers of mesh files: a mesh of points and lines with named groups, and notices of what is ignored."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class MeshFile:
     lines          (m, 2) rows of points
     node_sets      names of groups of points, with their rows
     element_sets   names of groups of lines, with their rows
-    others         how many cells of each other kind there are: they are left out
-    said           what else becomes of the file: remarks for the user
+    others         number of cells of each other kind, which are ignored
+    said           further remarks for the user
     point_labels, line_labels  those of the file; None: 1, 2, 3, ...
     """
 
@@ -34,15 +34,15 @@ class MeshFile:
 
 
 def pieces(chains: Ints, ends: Ints) -> tuple[Ints, Ints]:
-    """Poly-lines as lines: (m, 2) points, and (m,) the poly-line of each.
-    chains  the points of all poly-lines, one behind the other; ends  where each one ends in them"""
+    """Splits poly-lines into lines: (m, 2) points, and (m,) the poly-line of each.
+    chains  the points of all poly-lines, one after the other; ends  the end of each poly-line in them"""
     owner = np.searchsorted(ends, np.arange(len(chains)), side="right")
     joined = np.flatnonzero(owner[1:] == owner[:-1])
     return np.stack([chains[joined], chains[joined + 1]], axis=1), owner[joined]
 
 
 def chained(chains: int, bars: int) -> list[str]:
-    """What is said of poly-lines."""
+    """Notice that poly-lines became chains of bars."""
     return [f"poly-lines become bars: {chains} of them, {bars} bars"] if chains else []
 
 

@@ -2,7 +2,7 @@
 
 Bulk data of Nastran, meshes of Gmsh and files of VTK are read by ``nastran.py``, ``gmsh.py`` and ``vtk.py``, other
 formats by meshio. Labels go on from the largest given above; all points and lines also join the sets NALL and EALL.
-What is left out is said: cells of other kinds, groups without members, and whatever the readers say.
+Notices report what is ignored: cells of other kinds, groups without members, and the remarks of the readers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FOREIGN = {
     ".unv": "an I-deas universal file", ".neu": "a neutral file of Gambit", ".cdb": "an archive of Ansys",
     ".dxf": "a drawing", **dict.fromkeys((".step", ".stp", ".iges", ".igs", ".brep"), "a geometry without a mesh"),
 }  # fmt: skip
-"""What is not read, by extension."""
+"""Formats that are refused, by extension."""
 ALL_NODES, ALL_ELEMENTS = "NALL", "EALL"
 
 
@@ -54,7 +54,7 @@ def include(card: Card, draft: Draft) -> None:
 
 
 def readers() -> dict[str, Callable[[Path], MeshFile | None]]:
-    """By extension; they return None for what is left to meshio."""
+    """Readers by extension; they return None for files that meshio reads."""
     from fem.deck import gmsh, nastran, vtk
 
     return {
@@ -65,7 +65,7 @@ def readers() -> dict[str, Callable[[Path], MeshFile | None]]:
 
 
 def load(path: Path) -> MeshFile | str:
-    """The mesh, or the reason why there is none: readers of others raise whatever they please."""
+    """The mesh, or the reason why it cannot be read; foreign readers may raise any exception."""
     if kind := FOREIGN.get(path.suffix.lower()):
         return f"it is {kind}: save the mesh as .msh, .vtu, .med or .bdf"
     try:
@@ -79,7 +79,7 @@ def load(path: Path) -> MeshFile | str:
 
 
 def by_meshio(path: Path) -> MeshFile:
-    """ValueError: meshio exits, with what it says."""
+    """Mesh read by meshio. ValueError: meshio failed, with its message."""
     import meshio
 
     silent = io.StringIO()
@@ -145,7 +145,7 @@ def sets_of(mesh: Any) -> tuple[dict[str, Ints], dict[str, list[tuple[int, int]]
 
 
 def add_mesh(card: Card, draft: Draft, mesh: MeshFile) -> None:
-    """Nodes, elements and sets; and what is left out."""
+    """Adds nodes, elements and sets to the draft, with notices of what is ignored."""
     field = card.field("INPUT")
     place, name = field.place, f"mesh {shown(field.text)}"
     if not np.isfinite(mesh.points).all():

@@ -26,11 +26,11 @@ KNOWN = {*RODS, *BEAMS, *SYSTEMS, "GRID", "GRDSET"}
 NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(?:[ED]?([+-]\d+)|[ED](\d+))?")
 """1., .5, -3.E+2, 1.5-3: a sign alone begins an exponent."""
 MOST = 100_000_000
-"""Labels are below."""
+"""Labels are smaller than this."""
 
 
 class BulkCard(NamedTuple):
-    """``fields`` begin behind the name."""
+    """One card; ``fields`` without the name."""
 
     line: int
     name: str
@@ -51,7 +51,7 @@ class BulkCard(NamedTuple):
         return int(text)
 
     def number(self, at: int) -> float:
-        """0 where there is nothing."""
+        """Field ``at`` as a number, 0 if blank."""
         found = NUMBER.fullmatch(text := self.text(at) or "0")
         value = float(f"{found[1]}e{found[2] or found[3] or 0}") if found else math.nan
         if not math.isfinite(value):
@@ -63,7 +63,7 @@ class BulkCard(NamedTuple):
 
 
 def cards_of(text: str) -> Iterator[BulkCard]:
-    """All cards of the bulk data, in their order. ValueError: a line has more fields than it can."""
+    """All cards of the bulk data, in order. ValueError: a line has too many fields."""
     lines = [line.partition("$")[0].rstrip().upper() for line in text.splitlines()]
     begins = [at for at, line in enumerate(lines) if re.match(r"\s*BEGIN\s+BULK", line)]
     card: BulkCard | None = None
@@ -94,7 +94,7 @@ def cards_of(text: str) -> Iterator[BulkCard]:
 
 
 class Places:
-    """Where grids and coordinate systems are."""
+    """Coordinates of grids and coordinate systems in the basic system."""
 
     def __init__(self, cards: list[BulkCard]) -> None:
         self.default = next((card for card in cards if card.name == "GRDSET"), BulkCard(0, "GRDSET", []))
@@ -113,14 +113,14 @@ class Places:
                         raise card.error(f"coordinate system {number} is defined twice")
 
     def of_grid(self, number: int, card: BulkCard) -> Floats:
-        """(3,) of a grid that a card names."""
+        """(3,) coordinates of a grid that a card refers to."""
         if number not in self.grids:
             raise card.error(f"there is no grid {number}")
         own = self.grids[number]
         return self.globally(own.integer(1, "CP", self.default.integer(1, "CP", 0, 0), 0), own.place(2), own)
 
     def globally(self, number: int, x: Floats, card: BulkCard) -> Floats:
-        """(3,) of coordinates in a system that a card names; angles are in degrees."""
+        """(3,) global coordinates of a point given in a system; angles are in degrees."""
         kind, origin, axes = self.system(number, card)
         if kind == "C":
             turn = math.radians(x[1])
@@ -156,7 +156,7 @@ class Places:
 
 
 def read(path: Path) -> MeshFile:
-    """ValueError: it cannot be, with the line."""
+    """The lines of a file. ValueError: it cannot be read, with the line."""
     cards = list(cards_of(path.read_text(encoding="utf-8", errors="replace")))
     for card in cards:
         if card.name.startswith("INCLUDE"):
@@ -185,7 +185,7 @@ def read(path: Path) -> MeshFile:
 
 
 def left_out(cards: list[BulkCard], places: Places) -> list[str]:
-    """What is not read."""
+    """Notices of cards that are ignored."""
     names = {card.name for card in cards}
     said = [f"{name} become T3D2, bars without bending" for name in BEAMS if name in names]
     turned = [card.text(0) for card in places.grids.values() if (card.text(5) or places.default.text(5) or "0") != "0"]

@@ -1,4 +1,9 @@
-"""A deck that is read once for many parameter sets: what of its model follows from them, and how."""
+"""One deck for many parameter sets.
+
+An outline is the model of a reading with traced numbers (``parameters.py``). It serves every parameter set with the
+same decisions during reading, with other numbers where parameters are used; for any other set the deck is read in full,
+as it is if there are mistakes.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +21,11 @@ from fem.deck.scanner import checked_overrides
 from fem.model import Model
 
 MOST_OUTLINES = 8
-"""A deck whose course changes more often is read in full each time."""
+"""Largest number of outlines of a deck; after that it is read in full each time."""
 
 
 class Outline:
-    """A model whose numbers are traced, and how it was read: the model for other values of the traced parameters."""
+    """A model with traced numbers, and the course of its reading: the model for other values of the parameters."""
 
     def __init__(self, model: Model, course: Course) -> None:
         self._course, self._model, self._fill = course, model, filler(model)
@@ -64,7 +69,7 @@ class OutlineReader:
     def __call__(self, parameters: Mapping[str, float]) -> Model:
         overrides = checked_overrides(parameters)
         fixed = {name: value for name, value in overrides.items() if name not in self._varied}
-        others = fixed, self._varied & overrides.keys()  # what is not varied now has the deck's own value
+        others = fixed, self._varied & overrides.keys()  # parameters that are not varied have the deck's values
         if others != self._others:
             self._others, self._outlines, self._tries = others, [], 0
         for outline in self._outlines:
@@ -84,11 +89,11 @@ class OutlineReader:
         return read_file(self._path, overrides, self._stored)
 
     def _trace(self, overrides: Mapping[str, float]) -> Outline | None:
-        """The outline of a reading; None where it has mistakes or looks into the numbers too closely."""
+        """The outline of a reading. None if it has mistakes, or uses the numbers in a way that cannot be traced."""
         course = Course()
         varied = {name: course.parameter(name, overrides[name]) for name in self._varied & overrides.keys()}
         traced: dict[str, Any] = {**overrides, **varied}
         try:
             return Outline(read_file(self._path, traced, self._stored, course), course)
-        except Exception:  # whatever it is, the reading in full says it in its own words
+        except Exception:  # reading in full reports any error
             return None

@@ -15,7 +15,7 @@ from fem.model.quantities import ENERGIES, PHASED, QUANTITIES
 TOTALS = tuple(name for name in ENERGIES.values() if name)
 CADENCE = ("FREQUENCY", "TIME POINTS")
 HISTORY = ("VARIABLE", "TIME INTERVAL", "NUMBER INTERVAL", "TIME MARKS")
-"""Parameters of ``*OUTPUT`` that fields leave aside."""
+"""Parameters of ``*OUTPUT`` that have no effect on fields."""
 PRINT_NOISE = words("""
     TOTALS, TOTAL, GLOBAL, SUMMARY, POSITION, OUTPUT, CONTACT ELEMENTS, SECTION FORCES, 2D, 3D, LAST ITERATIONS,
     LAST ITERATION, FREQUENCYF, DIRECTIONS, ELEMENT OUTPUT, NODE OUTPUT
@@ -27,7 +27,7 @@ OUTPUT_NOISE = ("FIELD", "NAME", "OP", "SENSOR")
 
 
 def variables_of(family: str) -> tuple[str, ...]:
-    """What the cards of NODE, EL and ENERGY may ask for."""
+    """Variables that the cards of NODE, EL and ENERGY may request."""
     return tuple(each.name for each in QUANTITIES[family]) if family in QUANTITIES else TOTALS
 
 
@@ -70,7 +70,7 @@ def request(card: Card, draft: Draft, given: OutputRequest) -> None:
 def requests(
     name: str, parameter: str = "", ignores: tuple[str, ...] = PRINT_NOISE, refuses: Mapping[str, str] | None = None
 ) -> None:
-    """A card that asks for output of the set that a parameter names; below ``*OUTPUT`` of the kind that this says."""
+    """Registers a card that requests output of a set, given by a parameter; below ``*OUTPUT`` it has that kind."""
     family, medium = name.replace("ELEMENT", "EL").replace("OUTPUT", "FILE").split()
 
     @keyword(name, "step", takes=(parameter, *CADENCE) if parameter else CADENCE, ignores=ignores, refuses=refuses)
@@ -80,7 +80,7 @@ def requests(
         if card.keyword.endswith("OUTPUT") and step.output is not None:
             given, step.is_bare = step.output, False
         if parameter == "ELSET" and card.has("NSET") and given.kind == "PRINT":
-            return  # values at nodes: those of all elements are not meant
+            return  # extrapolated to nodes: not a request for all elements
         request(card, draft, replace(given, kind=f"{family} {given.kind}", target=target))
 
 
@@ -104,7 +104,7 @@ def energy_output(card: Card, draft: Draft) -> None:
 
 @keyword("OUTPUT", "step", takes=(*CADENCE, "HISTORY", *HISTORY), ignores=OUTPUT_NOISE)
 def output(card: Card, draft: Draft) -> None:
-    """Sets medium and cadence of the ``*NODE OUTPUT`` and ``*ELEMENT OUTPUT`` below it."""
+    """Sets the kind and the interval of the ``*NODE OUTPUT`` and ``*ELEMENT OUTPUT`` below it."""
     draft.no_rows(card)
     step, is_history = draft.open_step, card.flag("HISTORY")
     given = paced(card, draft, OutputRequest("PRINT" if is_history else "FILE"))
@@ -125,7 +125,7 @@ def output(card: Card, draft: Draft) -> None:
 
 
 def add_default_output(step: StepDraft) -> None:
-    """An ``*OUTPUT`` with no card below it asks for the defaults."""
+    """An ``*OUTPUT`` without cards below it requests the defaults."""
     if step.output is None or not step.is_bare:
         return
     stated = {request.kind for request in step.outputs}
@@ -141,7 +141,7 @@ def add_default_output(step: StepDraft) -> None:
     ignores=("OVERLAY", "NUMBER INTERVAL", "TIME MARKS"),
 )
 def restart(card: Card, draft: Draft) -> None:
-    """WRITE holds for the whole run, the last one counts; FREQUENCY=0 asks for nothing."""
+    """WRITE holds for the whole run, the last one counts; FREQUENCY=0 switches it off."""
     every, step = card.integer("FREQUENCY", low=0), card.integer("STEP", low=1)
     increment = card.integer("INC", low=0)
     draft.no_rows(card)

@@ -1,12 +1,12 @@
-"""``*PARAMETER``: its arithmetic, and numbers that know how they follow from the parameters of a deck.
+"""``*PARAMETER``: its arithmetic, and numbers that record how they depend on the parameters of a deck.
 
 Real numbers, + - * / **, parentheses, a few functions, earlier names:
 expression = term {(+|-) term};  term = factor {(*|/) factor};  factor = (+|-) factor | power
 power = atom [** factor];  atom = number | name | function ( expression ) | ( expression )
 Never ``eval``: the text is cut into tokens and computed on the way down, in floats only, so that no input runs long.
 
-A deck that is read with ``Traced`` numbers in place of some parameters tells, beside the model, for which other values
-the reading would have taken the same course: then only these numbers change. Whatever looks into a traced number in a
+When a deck is read with ``Traced`` numbers for some parameters, every decision that depends on them is recorded. Other
+values with the same decisions change only numbers of the model. An operation that evaluates a traced number in a
 way that leaves no trace (``float(x)``, formats, arrays, hashes) raises TypeError, and the deck is read anew each time.
 """
 
@@ -43,7 +43,7 @@ TOKEN = re.compile(
 
 
 class ArithmeticMistake(Exception):
-    """What is wrong with an expression, ``column`` counted from 0."""
+    """Error in an expression, ``column`` counted from 0."""
 
     def __init__(self, column: int, message: str, hint: Hint = "") -> None:
         super().__init__(message)
@@ -85,7 +85,7 @@ class _Parser:
         self.token, self.column, self.end = match.group(self.kind), match.start(self.kind), match.end()
 
     def take(self, *signs: str) -> str:
-        """Step over one of the signs; "" if another token stands here."""
+        """Skip one of the signs and return it; "" if another token is next."""
         if self.kind != "sign" or self.token not in signs:
             return ""
         sign = self.token
@@ -99,7 +99,7 @@ class _Parser:
         return self.chain(depth, self.factor, "*/")
 
     def chain(self, depth: int, part: Callable[[int], Any], signs: str) -> Any:
-        """Parts between some of the signs, worked out from the left."""
+        """Value of parts joined by some of the signs, evaluated from the left."""
         value = part(depth)
         column, sign = self.column, self.take(*signs)
         while sign:
@@ -196,14 +196,14 @@ NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 class Otherwise(Exception):
-    """With these values the deck does not read the same way."""
+    """For these values a decision during reading has another result."""
 
 
 class Course:
-    """What one reading took from its parameters.
+    """Dependence of one reading on its parameters.
 
     assignments  (name, expression, is it overridden) of the ``*PARAMETER`` lines that name traced parameters, in order
-    decisions    what was asked of traced numbers, and the answer
+    decisions    comparisons of traced numbers, and their results
     """
 
     def __init__(self) -> None:
@@ -229,8 +229,8 @@ class Course:
         self.decisions.append((decide, True))
 
     def follow(self, values: dict[str, Any]) -> dict[str, Any]:
-        """All parameters for other values of the traced ones, numbers or arrays of them. Otherwise: the reading takes
-        another course, of one of these sets."""
+        """All parameters for other values of the traced ones, numbers or arrays. Otherwise: a decision has another
+        result, for one of the sets."""
         try:
             with np.errstate(over="raise", divide="raise", invalid="raise"):
                 for name, text, is_overridden in self.assignments:
@@ -245,7 +245,7 @@ class Course:
 
 
 class Opaque:
-    """What has no text, no equal and no hash while it is traced."""
+    """Has no text, no equality and no hash while it is traced."""
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
@@ -275,7 +275,7 @@ class TracedText(Opaque):
 
 
 class Traced(Opaque):
-    """A number: its value in this reading, and what it is ``of`` other values of the parameters."""
+    """A number with its value in this reading; ``of`` computes it for other values of the parameters."""
 
     __slots__ = ("course", "of", "value")
 
@@ -331,7 +331,7 @@ def plain(number: Any) -> float:
 
 
 def number_array(rows: Sequence[Sequence[Any]]) -> np.ndarray:
-    """(n, k) numbers: floats, or objects where some are traced, with which arrays compute as traced numbers do."""
+    """(n, k) numbers: floats, or objects if some are traced, so that numpy computes with traced numbers."""
     if not any(isinstance(number, Traced) for row in rows for number in row):
         return np.array(rows, np.float64)
     found = np.empty((len(rows), len(rows[0])), object)
@@ -342,7 +342,7 @@ def number_array(rows: Sequence[Sequence[Any]]) -> np.ndarray:
 
 Filler = Callable[[Values], Any]
 Address: TypeAlias = tuple[str | int | tuple[int, ...], ...]
-"""Of a number in a model: names of fields, keys, numbers in tuples, indices of an array."""
+"""Where a number is in a model: names of fields, keys, positions in tuples, indices of an array."""
 
 
 def traced_in(part: Any, place: Address = ()) -> Iterator[tuple[Address, Traced]]:
@@ -364,7 +364,7 @@ def traced_in(part: Any, place: Address = ()) -> Iterator[tuple[Address, Traced]
 
 
 def array_filler(part: np.ndarray) -> Filler:
-    """How an array of numbers follows from the parameters that some of them are traced to."""
+    """Function that computes an array of numbers from the parameters that it depends on."""
     own = np.array(list(map(plain, part.ravel())), np.float64).reshape(part.shape)
     places = [(place, item.of) for place, item in np.ndenumerate(part) if isinstance(item, Traced)]
 
@@ -378,7 +378,7 @@ def array_filler(part: np.ndarray) -> Filler:
 
 
 def filler(part: Any) -> Filler | None:
-    """How a part of a model follows from the parameters; None: not at all. TypeError where that cannot be seen."""
+    """Function that computes a part of a model from the parameters; None: constant. TypeError: it is not traceable."""
     if isinstance(part, Traced):
         return part.of
     if isinstance(part, tuple):
@@ -400,8 +400,8 @@ def filler(part: Any) -> Filler | None:
 
 
 class Known(Mapping[str, Any]):
-    """The parameters that a growing ``table`` (name in upper case -> its number in the table, its value) has now.
-    A card keeps one: it must cost nothing. is_plain: traced values as their numbers"""
+    """The present content of a growing ``table`` (name in upper case -> index in the table, value) of parameters.
+    Every card keeps one, so no copy is made. is_plain: traced values as floats"""
 
     __slots__ = ("_count", "_is_plain", "_table")
 
@@ -422,7 +422,7 @@ class Known(Mapping[str, Any]):
 
 
 def assigned(text: str, values: Mapping[str, float]) -> str:
-    """A deck with other values on its ``*PARAMETER`` lines; ``values`` by name in upper case."""
+    """The text of a deck with other values on its ``*PARAMETER`` lines; ``values`` by name in upper case."""
     lines, is_inside = text.split("\n"), False
     for place, line in enumerate(lines):
         if line.startswith("*") and not line.startswith("**"):

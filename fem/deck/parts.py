@@ -1,6 +1,6 @@
 """Decks as Abaqus/CAE writes them: ``*PART``, ``*ASSEMBLY``, ``*INSTANCE`` and their ends.
 
-Each instance is read into a draft of its own and joins the model, its names and labels told apart. While the deck is
+Each instance is read into a draft of its own and merged with unique names and labels. While the deck is
 read the labels of the n-th instance are far above all that may be written in a deck (``INSTANCE`` of ``cards.py``), so
 a label that is not qualified never means a node of an instance. The model has small ones.
 """
@@ -26,9 +26,9 @@ INSIDE = words("""
     NODE, ELEMENT, NGEN, NFILL, ELGEN, NSET, ELSET, SOLID SECTION, BEAM SECTION, BEAM GENERAL SECTION, SPRING,
     DASHPOT, MASS, ROTARY INERTIA, EQUATION, MPC, INCLUDE
 """)
-"""What may stand in a part or an instance."""
+"""Cards allowed in a part or an instance."""
 CONSEQUENCES = ("NODE", "ELEMENT", "PROPERTY", "NSET", "ELSET")
-"""Cards on which nothing is blamed that may follow from a mistake in a part."""
+"""Kinds of unknown names that are not reported if a part had a mistake, which may be the cause."""
 
 
 @keyword("PART", "model", needs=("NAME",), ignores=("INTERNAL",))
@@ -42,7 +42,7 @@ def part(card: Card, draft: Draft) -> None:
 
 @keyword("ASSEMBLY", "model", takes=("NAME",))
 def assembly(card: Card, draft: Draft) -> None:
-    """Opens the assembly; what stands in it and in no instance is the model's own."""
+    """Opens the assembly; cards in it but in no instance belong to the model."""
     close(draft, 0, "an *ASSEMBLY follows")
     draft.parts.begin(card, draft.parts.rest)
     if draft.parts.assembly is not None:
@@ -112,14 +112,14 @@ def end(card: Card, draft: Draft) -> None:
 
 
 def close(draft: Draft, depth: int, why: str) -> None:
-    """What is open deeper than it may be."""
+    """Closes all that is open deeper than ``depth``, with a mistake for each."""
     for opened in draft.parts.open[depth:]:
         draft.report(Mistake(opened.place, f"{why}: *END {opened.keyword} is missing"))
     del draft.parts.open[depth:]
 
 
 def sorted_cards(cards: list[Card], draft: Draft, call: Callable[[Card], None]) -> list[Card]:
-    """The cards that stand in no part and no instance; ``call`` reads those of this file."""
+    """The cards outside parts and instances; ``call`` reads those of this file."""
     parts, before, is_behind = draft.parts, len(draft.mistakes), False
     if not any(card.keyword in OPENING for card in cards):
         return cards
@@ -133,7 +133,7 @@ def sorted_cards(cards: list[Card], draft: Draft, call: Callable[[Card], None]) 
             else:
                 call(card)
             if not parts.open or parts.open[-1].place != card.place:
-                parts.begin(card, [])  # it failed: what stands in it is not judged
+                parts.begin(card, [])  # it failed: the cards in it are not checked
         elif card.keyword.removeprefix("END ") in OPENING:
             call(card)
         else:
@@ -148,7 +148,7 @@ def sorted_cards(cards: list[Card], draft: Draft, call: Callable[[Card], None]) 
 
 
 def take(card: Card, draft: Draft) -> None:
-    """An ordinary card, where it may stand."""
+    """Assigns an ordinary card to the open part or model, where it is allowed."""
     opened = draft.parts.open[-1] if draft.parts.open else None
     if opened and opened.keyword != "ASSEMBLY" and card.keyword in KEYWORDS and card.keyword not in INSIDE:
         message = f"*{card.keyword} is inside the *{opened.keyword} of line {opened.place.line}"
@@ -158,7 +158,7 @@ def take(card: Card, draft: Draft) -> None:
 
 
 MOST = 8000
-"""Instances of one deck, so that their labels fit 64 bits while it is read."""
+"""Largest number of instances, so that their labels fit 64 bits during reading."""
 
 
 def read_instances(draft: Draft, read: Callable[[list[Card], Draft], None]) -> dict[str, Labels]:
@@ -251,7 +251,7 @@ def with_final_labels(model: Model, draft: Draft) -> Model:
 
 
 def with_targets(model: Model, final: Callable[[int], int]) -> Model:
-    """The model with other labels where it names one: ``target`` or ``node`` of what stands in lists."""
+    """The model with new labels wherever it refers to one: ``target`` or ``node`` of entries in lists."""
 
     def changed(entry: Any) -> Any:
         labels = {name: getattr(entry, name, None) for name in ("target", "node")}

@@ -1,10 +1,6 @@
 """The order of reading: bytes to cards, mesh cards first, then all others; the draft becomes a Model, or a DeckError.
 
 Keywords of Abaqus and CalculiX that are not ours get an answer here: planned, not supported, or without effect.
-
-One deck for many parameter sets: an outline is the model of a reading with traced numbers (``parameters.py``). It
-serves every parameter set for which the reading would have taken the same course, with other numbers where parameters
-stand; any other is read in full, as is any that has mistakes.
 """
 
 from __future__ import annotations
@@ -76,18 +72,18 @@ def read_source(
         where = f"{scanner.remarks}, the first {scanner.first_remark}"
         draft.notice(f"lines with a blank after one asterisk are comments: {where}")
     unused = [name for name in scanner.overrides if name not in scanner.values]
-    if unused and not draft.mistakes:  # a deck with mistakes answers with those first
+    if unused and not draft.mistakes:  # mistakes of the deck are reported first
         hint = proposal(unused[0], scanner.spellings.values())
         raise CommandError(f"the deck has no *PARAMETER {shown(unused[0])[1:-1]}; {hint}")
     names = {squeezed(card.keyword) for card in scanner.cards}
     asked = earlier if "RESTART" in names else ()
     before, opening = earlier_cards(asked, files, draft)
-    if not MESH & names:  # steps alone, as Abaqus and CalculiX have it
+    if not MESH & names:  # only steps, as in a restart of Abaqus and CalculiX
         scanner.cards[:0] = before
     named = sorted_cards(spelt(scanner), draft, lambda card: answer(card, draft))
     instances = read_instances(draft, read_cards)
     read_cards([replace(card, instances=instances) for card in named] if instances else named, draft)
-    apart = Draft()  # for the first step of the first run, which has been read and run before
+    apart = Draft()  # for the first step of the first run
     apart.water, apart.wind, apart.drag_laws = draft.water, draft.wind, draft.drag_laws
     read_cards([replace(card, instances=instances) for card in opening], apart)
     if draft.step is not None:
@@ -111,9 +107,9 @@ def read_source(
 
 
 def earlier_cards(earlier: EarlierDecks, files: DeckFiles, draft: Draft) -> tuple[list[Card], list[Card]]:
-    """What stands before the first step of the last earlier deck that has a mesh, and of those after it, nothing where
-    none is to be found; and the first step of the first one. The files of all are files of the new deck, too: they
-    count in its hash, and nothing is written over them."""
+    """Cards before the first step of the last earlier deck that has a mesh, and of the decks after it (none if no deck
+    has one); and the first step of the first deck. The files of all of them belong to the new deck, too: they
+    are part of its hash and are never overwritten."""
     found, opening = list[Card](), list[Card]()
     has_mesh = False
     for path, parameters in earlier:
@@ -136,13 +132,13 @@ def earlier_cards(earlier: EarlierDecks, files: DeckFiles, draft: Draft) -> tupl
 
 
 def spelt(scanner: Scanner) -> list[Card]:
-    """Cards with the names of keywords as ``KEYWORDS`` has them."""
+    """Cards with the names of keywords in the spelling of ``KEYWORDS``."""
     named = ((card, scanner.keywords.get(squeezed(card.keyword), card.keyword)) for card in scanner.cards)
     return [card if name == card.keyword else replace(card, keyword=name) for card, name in named]
 
 
 def read_cards(named: list[Card], draft: Draft) -> None:
-    inside: list[Card | None] = []  # the step that each card stands in
+    inside: list[Card | None] = []  # the step that contains each card
     step: Card | None = None
     for card in named:
         step = card if card.keyword == "STEP" else None if card.keyword == "END STEP" else step
@@ -162,7 +158,7 @@ def read_cards(named: list[Card], draft: Draft) -> None:
 
 
 def meanings(cards: Sequence[Card]) -> list[str]:
-    """The keyword of each card; of a misspelt one, that which it is most like, or nothing."""
+    """The keyword of each card; of a misspelt one the most similar keyword, or an empty text."""
     likely, guesses, found = (*KEYWORDS, *FOREIGN, "PARAMETER"), 0, list[str]()
     known = {*likely, ""}
     for card in cards:
@@ -176,7 +172,7 @@ def meanings(cards: Sequence[Card]) -> list[str]:
 
 
 def bare(keyword: str) -> str:
-    """Without what stands behind another sign than the comma that belongs there."""
+    """The keyword up to a wrong separator."""
     return re.split("[;:=]", keyword)[0].strip()
 
 
@@ -190,12 +186,12 @@ def answer(card: Card, draft: Draft, meant: str = "") -> None:
 
 
 def names_of() -> dict[str, str]:
-    """Every keyword that has an answer, by its name without blanks."""
+    """All keywords with a handler or an answer, by name without blanks."""
     return {squeezed(name): name for name in (*KEYWORDS, "PARAMETER", *FOREIGN)}
 
 
 def call(card: Card, draft: Draft, handler: Handler) -> None:
-    """One card; after a mistake the draft is left so that the next cards make sense."""
+    """Reads one card; after a mistake the draft is left in a state in which the next cards can be read."""
     draft.card = card
     before, muted = len(draft.mistakes), draft.muted
     if card.broken:
@@ -209,7 +205,7 @@ def call(card: Card, draft: Draft, handler: Handler) -> None:
 
 
 def recover(card: Card, draft: Draft) -> None:
-    """Open or close what the card meant to open or close."""
+    """Opens or closes what the card was to open or close."""
     if card.keyword == "MATERIAL" and draft.material is None:
         draft.material = MaterialDraft("", card.place)
     elif card.keyword == "STEP" and draft.step is None:
@@ -223,7 +219,7 @@ def recover(card: Card, draft: Draft) -> None:
 
 
 def answer_unknown(card: Card, draft: Draft, meant: str) -> None:
-    """A misspelt keyword; it is then read as what it is most like, quietly, so that nothing follows from it."""
+    """Reports a misspelt keyword, then reads the card as the most similar one, silently, to avoid consequences."""
     known = (*KEYWORDS, "PARAMETER", *HARMLESS)
     hint = did_you_mean(bare(card.keyword) or card.keyword, known, prefix="*")
     draft.report(card.mistake(f"unknown keyword *{shown(card.keyword)[1:-1]}", hint))
@@ -342,7 +338,7 @@ OF_ELEMENTS["inertias"] = RotaryInertia
 
 
 def build_model(draft: Draft, end: Place) -> Model:
-    """Look everything up, judge the whole; ``end``: the last line of the deck, blamed for what is missing."""
+    """Resolves all names and checks the whole; ``end``: last line of the deck, the place of what is missing."""
     if draft.catenaries:
         from fem.deck.catenary import lay_lines
 

@@ -1,7 +1,7 @@
-"""Files to cards in reading order: includes followed, comments left out, parameters evaluated and put in.
+"""Files to cards in reading order: follows includes, drops comments, evaluates and substitutes parameters.
 
-Only regular files of the deck's folder tree are opened, each failure is reported at its place. Of a mesh file also
-those that it reads its numbers from: XDMF names them, HDF5 may lead into other files on its own.
+Only regular files of the deck's folder tree are opened, each failure is reported at its place. A mesh file may name
+others that contain its numbers: XDMF names them, HDF5 may link to other files.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ALIASES = {"RAO": "FILE"}
 
 class DeckFiles:
     """The files of one deck: reads them, guards the folder tree, keeps the hash of all bytes.
-    ``stored`` keeps what was read: a deck read again with it does not look at the disk for its text."""
+    ``stored`` keeps the text of the files: with it a deck is read again without access to the disk."""
 
     def __init__(self, stored: dict[Path, bytes] | None = None) -> None:
         self.stored: dict[Path, bytes] = {} if stored is None else stored
@@ -86,10 +86,10 @@ class DeckFiles:
         return resolved
 
     def is_mesh(self, resolved: Path) -> bool:
-        """A mesh, no deck text."""
+        """Whether a file is a mesh, not deck text."""
         if resolved.suffix.lower()[1:] not in MESH_FILES:
             return False
-        if not resolved.is_file():  # nothing to look into: it is refused where it is read
+        if not resolved.is_file():  # refused when it is read
             return True
         try:
             with resolved.open("rb") as stream:
@@ -113,7 +113,7 @@ class DeckFiles:
             raise Mistake(field.place, f"{shown(field.text)} keeps {shown(inner)} in another file", OUTSIDE)
 
     def count_others(self, field: Field, place: Place) -> None:
-        """``mesh<n>.inp`` is another file for another n: all there are count in the hash, by which sweeps go on."""
+        """Of a file selected by parameters, ``mesh<n>.inp``, all candidates count in the hash that sweeps compare."""
         pieces = REFERENCE.split(field.text)[::2]
         folder = place.source.folder
         if len(pieces) == 1 or folder is None or Path(field.text).is_absolute() or not self.counts_others:
@@ -185,11 +185,11 @@ def split_lines(text: str) -> TextLines:
 XDMF = (".xdmf", ".xmf")
 HDF5 = b"\x89HDF\r\n\x1a\n"
 SEPARATORS = {"HDF": ":", "Binary": ""}
-"""What stands between the name of the file and the place in it, by format."""
+"""Separator between the name of the file and the place in it, by format."""
 
 
 def parts_of(path: Path, content: bytes) -> list[str]:
-    """The names of files that a mesh file refers to, as they stand in it."""
+    """Names of the files that a mesh file refers to, as written in it."""
     if path.suffix.lower() not in XDMF:
         return []
     from xml.etree import ElementTree
@@ -197,11 +197,11 @@ def parts_of(path: Path, content: bytes) -> list[str]:
     try:
         return list(dict.fromkeys(name for _, name, _ in references(ElementTree.fromstring(content))))
     except ElementTree.ParseError:
-        return []  # its reader says what is wrong
+        return []  # its reader reports the error
 
 
 def references(root: Any) -> Iterator[tuple[Any, str, str]]:
-    """Elements of XML whose numbers are in another file: the element, the name of the file, the rest of the text."""
+    """XML elements whose numbers are in another file: the element, the name of the file, the rest of the text."""
     for item in root.iter():
         form = item.get("Format", "") if item.tag.rpartition("}")[2] == "DataItem" else ""
         if form in SEPARATORS and "Reference" not in item.attrib:
@@ -212,8 +212,8 @@ def references(root: Any) -> Iterator[tuple[Any, str, str]]:
 
 @contextmanager
 def readable(path: Path) -> Iterator[Path]:
-    """A mesh file as meshio finds all its parts.
-    It looks for binary parts in the current folder, wherever the file lies: give it a copy that names links."""
+    """The path of a mesh file from which meshio finds all its parts.
+    It looks for binary parts in the current folder: if they are elsewhere, a temporary copy contains links to them."""
     if path.suffix.lower() not in XDMF or not parts_of(path, path.read_bytes()):
         yield path
         return
@@ -241,14 +241,14 @@ def link(path: Path, place: Path) -> None:
 
 
 def leads_outside(path: Path) -> str:
-    """The first place in an HDF5 file that is kept in another file; empty where there is none."""
+    """The first place in an HDF5 file that is stored in another file; empty if there is none."""
     with path.open("rb") as file:
         if file.read(len(HDF5)) != HDF5:
             return ""
     try:
         import h5py
     except ImportError:
-        return ""  # then nothing reads it
+        return ""  # then no file can be read
     seen: set[object] = set()
     with h5py.File(path, "r") as file:
         groups = [file["/"]]
@@ -258,7 +258,7 @@ def leads_outside(path: Path) -> str:
                 if isinstance(group.get(name, getlink=True), h5py.ExternalLink):
                     return f"{group.name.rstrip('/')}/{name}"
                 item = None
-                with contextlib.suppress(KeyError):  # a link to nowhere
+                with contextlib.suppress(KeyError):  # a broken link
                     item = group[name]
                 if isinstance(item, h5py.Dataset) and (item.external or item.is_virtual):
                     return str(item.name)
@@ -274,8 +274,8 @@ ASSIGNMENT = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)", re.ASCII)
 class Scanner:
     """Collects ``cards`` and the ``parameters`` of a deck; mistakes go to ``report``, scanning continues.
 
-    overrides  values of parameters by name in upper case, traced ones of ``course`` among them
-    keywords   all that has an answer, by name without blanks: after one asterisk and a blank anything else is a comment
+    overrides  values of parameters by name in upper case; traced ones belong to ``course``
+    keywords   known names without blanks: any other text after one asterisk and a blank is a comment
     """
 
     def __init__(
@@ -307,7 +307,7 @@ class Scanner:
             except Mistake as mistake:
                 self.report(mistake)
                 self.close()
-                self.open = Card("", {}, (), Place(source, number, 1), self.values)  # takes its data lines
+                self.open = Card("", {}, (), Place(source, number, 1), self.values)  # collects its data lines
         self.data(source, start, len(lines) + 1)
 
     def is_comment(self, source: Source, number: int) -> bool:
@@ -332,7 +332,7 @@ class Scanner:
             self.report(Mistake(Place(source, stray, 1), "data before the first keyword", "keyword lines start with *"))
 
     def close(self) -> None:
-        """The open card is complete. Call once after the outermost file."""
+        """Completes the open card. Call once after the outermost file."""
         if self.open is None:
             return
         card = replace(self.open, pieces=tuple(self.pieces)) if self.pieces else self.open
@@ -370,7 +370,7 @@ class Scanner:
         return after
 
     def include(self, place: Place, entries: list[Field]) -> None:
-        """Go on in another file; data lines at its top belong to the card that is open here."""
+        """Reads another file; data lines at its top belong to the card that is open here."""
         parameters, mistakes = read_parameters(entries, self.values, "INCLUDE")
         if mistakes:
             raise mistakes[0]
@@ -391,7 +391,7 @@ class Scanner:
         self.follow(resolved, field, place)
 
     def find(self, entries: list[Field], field: Field, place: Place) -> Path:
-        """The file that INPUT= names; those that it would name for other parameters count, too."""
+        """The file named by INPUT=; files selected by other values of parameters are part of the hash, too."""
         resolved = self.files.find(field, place)
         for entry in entries:
             name, _, file = entry.text.partition("=")
@@ -412,7 +412,7 @@ class Scanner:
             self.files.chain.pop()
 
     def assign(self, source: Source, number: int) -> None:
-        """One ``name = arithmetic`` line; an override wins, but the line must still make sense."""
+        """One ``name = arithmetic`` line; an override replaces the value, but the line must still be valid."""
         text = source.lines[number - 1].partition("#")[0]  # a comment, as in Abaqus' parameters
         if not text.strip():
             return
@@ -472,7 +472,7 @@ def keyword_line(source: Source, number: int) -> tuple[Place, str, list[Field], 
 def read_parameters(
     entries: list[Field], values: Mapping[str, float], keyword: str
 ) -> tuple[dict[str, Parameter], list[Mistake]]:
-    """``NAME`` and ``NAME=value`` entries by name without blanks, ``<name>`` replaced in values; what is wrong."""
+    """``NAME`` and ``NAME=value`` entries by name without blanks, with ``<name>`` replaced in values; mistakes."""
     parameters: dict[str, Parameter] = {}
     mistakes: list[Mistake] = []
     for entry in entries:

@@ -56,7 +56,7 @@ ROTARY_INERTIA = Form(
     statement={"ignores": ("ORIENTATION",), "unsupported": ("COMPOSITE", "ALPHA")},
 )
 OTHERS = "others"
-"""Field of the model for keywords that are registered."""
+"""Field of the model for registered keywords."""
 LISTED: dict[str, Form] = {
     "NONSTRUCTURAL MASS": Form(
         model.NonstructuralMass,
@@ -89,14 +89,14 @@ LISTED: dict[str, Form] = {
         statement={"extension": "*PULLEY"},
     ),
 }
-"""Cards whose objects stand in a list of the model as they are, in the order in which they are written."""
+"""Cards whose objects are entries of a list of the model, in the order in which they are written."""
 
 
 def of_elements(form: Form, card: Card, draft: Draft) -> None:
-    """The one property of its elements."""
+    """Assigns a property to its elements, which may have only one."""
     if card.keyword == "SOLID SECTION" and draft.has_failed("ELEMENT") and not any(card.rows):
         form.parameters.read(card, draft)
-        return  # solids, refused already, have no area
+        return  # solids have no area; they are refused already
     for value, _ in form.read(card, draft):
         draft.properties.append(Property(value.element_set, card, value))
 
@@ -104,7 +104,7 @@ def of_elements(form: Form, card: Card, draft: Draft) -> None:
 @keyword("SPRING", "model", needs=("ELSET",), takes=("NONLINEAR",), refuses=GLOBAL_AXES, unsupported=OTHER_SPRINGS)
 @keyword("DASHPOT", "model", needs=("ELSET",), refuses=GLOBAL_AXES | LINEAR, unsupported=("DEPENDENCIES",))
 def by_kind(card: Card, draft: Draft) -> None:
-    """``*SPRING`` and ``*DASHPOT`` are read when the kind of their elements is known."""
+    """``*SPRING`` and ``*DASHPOT`` are kept as text until the kind of their elements is known."""
     if card.keyword == "SPRING":
         card.flag("NONLINEAR")
     draft.properties.append(Property(draft.named(card, "ELSET", "element"), card))
@@ -125,7 +125,7 @@ KINDS_OF = {
 }
 
 OF_BARS = ("NO TENSION", "EXPANSION")
-"""Cards in a material of bars alone: ropes over pulleys have none of them."""
+"""Cards of a material that only bars may have, not ropes over pulleys."""
 CARD_OF = {kind: card for card, kinds in KINDS_OF.items() for kind in kinds}
 
 
@@ -166,7 +166,7 @@ def build_properties(
 
 
 def refuse_on_pulleys(draft: Draft, card: Card, section: model.BarSection) -> None:
-    """Mistake where a section has what ropes over pulleys have not."""
+    """Mistake if a section has a property that ropes over pulleys cannot have."""
     beside = f"is for bars, and element set {section.element_set} has elements of type {listing(REEVED, 'and')}"
     for name, has_it in (("STRAIN", section.strain == "LOG"), ("MASS", section.mass_rule != "LUMPED")):
         if has_it:
@@ -216,7 +216,7 @@ def split_dofs(card: Card, draft: Draft, kind: str, table: bool) -> tuple[tuple[
     rows = list(draft.rows(card))
     count = {"A": 0, "1": 1, "2": 2}[kind[-1]]
     if count == 0:
-        # above the data may stand a line of one dof, or of two above a constant, without effect
+        # a line of one dof above the data, or of two dofs above a constant, has no effect
         is_idle = len(rows) > 1 and len(rows[0]) <= (1 if table else 2)
         is_idle = is_idle and all(field.text in ("", "1", "2", "3", "4", "5", "6") for field in rows[0].fields())
         return (), rows[1:] if is_idle else rows

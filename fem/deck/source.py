@@ -1,4 +1,4 @@
-"""Where something stands in a deck, and how a mistake there is raised and worded."""
+"""Places in a deck, and mistakes with their place and message."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST_LINE_SHOWN = 1000
 
 
 class TextLines(Sequence[str]):
-    """The lines of a text, each cut out when it is asked for: strings would take 80 bytes a line beside it."""
+    """The lines of a text, each extracted on access: a list of strings would take 80 more bytes per line."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -35,7 +35,7 @@ class TextLines(Sequence[str]):
         return self.text[self.ends[start - 1] + 1 if start else 0 : self.ends[stop - 1]]
 
     def numbers_with(self, character: str) -> list[int]:
-        """The lines (from 1) that have a character."""
+        """Numbers (from 1) of the lines that contain a character."""
         if character not in self.text:
             return []
         lines = np.searchsorted(self.ends, self._positions(character)) + 1
@@ -90,7 +90,7 @@ class Place(NamedTuple):
 
 
 Hint: TypeAlias = str | Callable[[], str]
-"""Text, or how to find it: looking for a similar word takes time and only the first mistakes are shown."""
+"""Text, or a function that returns it: the search for a similar word is slow, and only the first mistakes are shown."""
 
 
 def said(hint: Hint) -> str:
@@ -98,8 +98,8 @@ def said(hint: Hint) -> str:
 
 
 class Mistake(Exception):
-    """One mistake at one place; caught by ``Draft.guard``, which lets the reading go on.
-    ``cause``: the first mistake that has the same one is listed, others are counted."""
+    """One mistake at one place; ``Draft.guard`` catches it, and reading continues.
+    ``cause``: of mistakes with the same cause the first is listed, the others are counted."""
 
     def __init__(self, place: Place, message: str, hint: Hint = "", cause: str = "") -> None:
         super().__init__(message)
@@ -136,7 +136,7 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The known word most like a misspelt one."""
+    """The known word most similar to a misspelt one, if any."""
     import difflib
 
     names = {squeezed(name): name for name in islice(known, MAX_COMPARED)}
@@ -145,7 +145,7 @@ def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str = "", prefix: str = "") -> Hint:
-    """A hint for a misspelt word, looked for when it is shown; ``otherwise`` if nothing is like it."""
+    """A hint for a misspelt word, computed when it is shown; ``otherwise`` if no known word is similar."""
 
     def find() -> str:
         guess = nearest(word, known)

@@ -21,7 +21,7 @@ DEFAULT = Controls()
 CUTS = Bound(lambda x: 0.0 < x < 1.0, "{what} must lie between 0 and 1, got {value:g}")
 GROWS = Bound(lambda x: 1.0 <= x <= 1e6, "{what} must be at least 1, got {value:g}")
 START = Controls(residual_relative=None)
-"""Before any card; the default of RESI_GLOB_RELA enters when a step is built."""
+"""Controls before any card; the default of RESI_GLOB_RELA is inserted when a step is built."""
 KINDS = ("FIELD", "TIME INCREMENTATION", "LINE SEARCH", "CONSTRAINTS", "CONTACT", "VISCO", "NETWORK", "CFD", "CETOL")
 CYCLES = whole(1, 1_000_000)
 OURS = Parameters(
@@ -47,12 +47,12 @@ ENTRIES: dict[str, dict[tuple[int, int], Value]] = {
         (1, 6): Value("growth_factor", within(GROWS), "the growth of increments"),
     },
 }
-"""What entries of the data lines mean, by line and place: R and C; I_C and I_A; D_f and D_D."""
+"""Entries of the data lines, by line and position: R and C; I_C and I_A; D_f and D_D."""
 
 
 @keyword("CONTROLS", "step", takes=("PARAMETERS", "RESET", "FIELD", *OURS), plus=(*OURS,), ignores=("ANALYSIS",))
 def controls(card: Card, draft: Draft) -> None:
-    """Holds for this step and the later ones; blank data lines keep their place."""
+    """Applies to this step and later ones; blank data lines count as lines."""
     if card.flag("RESET"):
         draft.controls = START
     draft.controls = replace(draft.controls, **OURS.read(card, draft, only_given=True))
@@ -98,7 +98,7 @@ def step(card: Card, draft: Draft) -> None:
         nlgeom = is_flag or card.word("NLGEOM", ("YES", "ON", "NO", "OFF"), "YES") in ("YES", "ON")
         if not card.has("PERTURBATION"):
             draft.nlgeom = draft.step.nlgeom = nlgeom
-        elif nlgeom:  # as Abaqus/CAE writes it: of this step alone
+        elif nlgeom:  # as Abaqus/CAE writes it: for this step only
             draft.step.nlgeom = True
     if card.flag("PERTURBATION"):
         draft.step.perturbation = card.parameters["PERTURBATION"].place
@@ -119,7 +119,7 @@ def end_step(card: Card, draft: Draft) -> None:
 
 
 def close_step(draft: Draft) -> None:
-    """The open step is complete: what only the whole of it can tell."""
+    """Completes the open step, with the checks that need all of it."""
     step = draft.step
     assert step is not None
     draft.step = None
@@ -140,7 +140,7 @@ def close_step(draft: Draft) -> None:
     if step.static and step.static.riks and step.amplitude == "STEP":
         draft.report(Mistake(step.place, "AMPLITUDE=STEP with *STATIC, RIKS", "the arc length finds the load factor"))
     draft.steps.append(step)
-    if step.extrapolation is None:  # drag follows velocities, which a first guess without motion turns around
+    if step.extrapolation is None:  # a first guess without motion reverses the velocities, and with them the drag
         flows_past = step.dynamic and any(each.fluid_loads for each in draft.steps)
         step.extrapolation = "PARABOLIC" if flows_past else "NO"
     if not step.nlgeom:
@@ -152,7 +152,7 @@ def close_step(draft: Draft) -> None:
 
 EXPLICIT = ("CENTRAL DIFFERENCE", "EXPLICIT")
 ROUNDED_OFF = 1e-4
-"""Bounds are passed by so much: decks have decimals of them."""
+"""Tolerance of bounds, because decks contain rounded decimals."""
 APPLICATIONS: dict[str, tuple[str, float | None]] = {
     "TRANSIENT FIDELITY": ("HHT", -0.05),
     "MODERATE DISSIPATION": ("HHT", -0.41421),
@@ -160,7 +160,7 @@ APPLICATIONS: dict[str, tuple[str, float | None]] = {
 }
 """What APPLICATION= means in Abaqus: integrator and ALPHA (Analysis Guide, Implicit dynamic analysis)."""
 BY_CONVERGENCE = ("MODERATE DISSIPATION", "QUASI-STATIC")
-"""Those whose automatic increments are as long as they converge."""
+"""Those with automatic increments whose length depends on convergence."""
 OF_HHT = "{what}={value:g} lies outside [-0.5, 0]: the HHT rule is second order and unconditionally stable there only"
 OF_RHO = "{what}={value:g} lies outside [0, 1]: it is the spectral radius at infinite frequency"
 OF_BETA = "{what} must be positive (and at most 10), got {value:g}"
@@ -176,7 +176,7 @@ OF_SCHEMES = tuple(name.upper() for name in dict.fromkeys(chain(*PARAMETERS.valu
 OF_DYNAMIC = (*words("DIRECT, EXPLICIT, APPLICATION, INITIAL, SINGULAR MASS, TIME INTEGRATOR"), *OF_SCHEMES)
 TIME_ENTRIES = ("the first increment", "the period of the step", "the smallest increment", "the largest increment")
 HALF_INCREMENT = ("HAFTOL", "HALFINC SCALE FACTOR")
-"""Abaqus' bounds of the residual in the middle of an automatic increment."""
+"""Abaqus' limits of the half-increment residual."""
 UNDAMPED = (
     "*DYNAMIC, DIRECT without ALPHA: Abaqus and CalculiX default to ALPHA=-0.05 (numerical damping); this run is "
     "undamped (NEWMARK, trapezoidal rule)"
@@ -199,7 +199,7 @@ class Times(NamedTuple):
 
 def times_of(card: Card, draft: Draft, is_fixed: str, most: int = 4) -> Times | None:
     """dt0, T, dtmin, dtmax of the one data line; None without one.
-    is_fixed  the parameter that makes all increments equal: limits below it are not used
+    is_fixed  the parameter that makes all increments equal; limits of their length are then ignored
     most      entries the line may have"""
     if not any(card.rows):
         return None
@@ -258,7 +258,7 @@ def static(card: Card, draft: Draft) -> None:
     unsupported=("CREEP", "FACTOR", "ALLSDTOL", "CONTINUE"),
 )
 def visco(card: Card, draft: Draft) -> None:
-    """``dt0, T, dtmin, dtmax``: statics in which time passes."""
+    """``dt0, T, dtmin, dtmax``: statics with creep."""
     direct = card.flag("DIRECT")
     if card.has("CETOL"):
         card.number("CETOL", bound=POSITIVE)
@@ -304,7 +304,7 @@ def dynamic(card: Card, draft: Draft) -> None:
         numbers[name.lower()] = NUMBERS[name].read(card.field(name), f"{name}=", draft)
     integrator = integrator_of(card, numbers.get("alpha"), explicit, usual)
     taken = PARAMETERS.get(integrator, ())
-    for name in filter(card.has, OF_SCHEMES):  # ALPHA=0 is no damping with any scheme
+    for name in filter(card.has, OF_SCHEMES):  # ALPHA=0 means no damping in any scheme
         if name.lower() not in taken and not (name == "ALPHA" and not numbers.get("alpha")):
             owners = listing([scheme for scheme, names in PARAMETERS.items() if name.lower() in names], "or")
             raise Mistake(card.field(name).place, f"{name} is for TIME INTEGRATOR={owners}, not {integrator}")
@@ -323,7 +323,7 @@ def dynamic(card: Card, draft: Draft) -> None:
         raise card.mistake(f"{name} needs a data line with {what} and the period")
     period = times.period
     if is_explicit:
-        first = times.first or 0.0  # chosen from the critical one when the step begins
+        first = times.first or 0.0  # computed from the critical increment at the start of the step
         check_times(times, first or period, period)
         own = Dynamic(first, period, direct=True, integrator="CENTRAL DIFFERENCE")
         set_procedure(card, draft, replace(own, initial_acceleration=initial, singular_mass=singular))
@@ -380,11 +380,11 @@ RIKS_HINT = "remove RIKS, or make them elastic, *ELASTIC with *NO COMPRESSION"
 REFUSED = "PERTURBATION of *STEP is not supported: every step is a general step"
 MODES_HINT = "*FREQUENCY gives modes about a loaded state"
 ROUNDED = 1e-6
-"""Files write times with a few digits."""
+"""Tolerance of times from files, which have a few digits."""
 
 
 def blame_steps_without_ropes(draft: Draft, materials: Iterable[Material]) -> None:
-    """EXPLICIT and RIKS follow neither ropes nor stops. materials: those of sections"""
+    """Refuses ropes and stops in steps with EXPLICIT or RIKS. materials: those of sections"""
     limits = (m for m in materials if m.is_inextensible and 0.0 in (m.compression_ratio, m.tension_ratio))
     whose = [f"material {material.name}" for material in limits] + ["*STOP PLANE"] * bool(draft.planes)
     for step in draft.steps if whose else ():
@@ -399,7 +399,7 @@ def blame_steps_without_ropes(draft: Draft, materials: Iterable[Material]) -> No
 
 def blame_perturbations(draft: Draft, materials: Collection[Material], springs: Collection[Spring]) -> None:
     """PERTURBATION may stand where it changes nothing: with ``*FREQUENCY``, and in a deck of one linear ``*STATIC``.
-    materials: those of sections. The response of any other linear perturbation would not enter the steps after it."""
+    materials: those of sections. The response to any other linear perturbation would not affect later steps."""
     is_linear = len(draft.steps) == 1 and not any(spring.table for spring in springs) and not draft.planes
     is_linear &= all(m.compression_ratio == m.tension_ratio == 1.0 and not m.is_inextensible for m in materials)
     for step in draft.steps:
@@ -413,7 +413,7 @@ def blame_short_files(draft: Draft) -> None:
     """Amplitudes from files last as long as the steps they act in: those of total time to the end of the last step."""
     periods = [getattr(step.procedure, "period", 0.0) for step in draft.steps]
     for step, period in zip(draft.steps, periods, strict=True):
-        if step.harmonic:  # its amplitudes are functions of the frequency
+        if step.harmonic:  # amplitudes are functions of the frequency
             continue
         entries: list[Any] = [entry for entry, _ in (*step.boundaries, *step.winches, *step.moments)]
         entries += [*step.nodal_loads, *step.distributed_loads, *step.temperatures]
@@ -426,7 +426,7 @@ def blame_short_files(draft: Draft) -> None:
 
 
 def blame_integrals(draft: Draft) -> None:
-    """A SWEEP has no integral in closed form: it moves supports by their displacements alone."""
+    """A SWEEP has no integral in closed form, so it may prescribe displacements of supports only."""
     for step in draft.steps:
         for entry, place in step.boundaries:
             amplitude = draft.amplitudes.get(entry.amplitude or "")
@@ -436,7 +436,7 @@ def blame_integrals(draft: Draft) -> None:
 
 
 def build_step(draft: StepDraft) -> Step:
-    """The default residual test enters where none is given, except that ENERGY MOMENTUM iterates to round-off."""
+    """The frozen step. The default residual test is inserted, but ENERGY MOMENTUM iterates to rounding error."""
     controls, procedure = draft.controls, draft.procedure
     assert procedure is not None and controls is not None
     to_floor = draft.dynamic and draft.dynamic.integrator == "ENERGY MOMENTUM"

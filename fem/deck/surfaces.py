@@ -1,9 +1,4 @@
-"""``*STOP PLANE``: a half-space that nodes do not enter. Who they are, and where, is known when all cards are read.
-
-``*RIGID CYLINDER``: piles, drums and rollers that nodes of lines touch.
-
-``*SEABED``: a plane bottom below lines. Its elements, and where it lies, are known when all cards are read.
-"""
+"""Surfaces that nodes do not penetrate: ``*STOP PLANE``, ``*RIGID CYLINDER``, ``*SEABED``."""
 
 from __future__ import annotations
 
@@ -28,6 +23,7 @@ Surface = TypeVar("Surface", Seabed, RigidCylinder, StopPlane)
 FRICTION_HINT = "use *CONTROLS, IMPACT=MOREAU for friction, or remove FRICTION="
 
 
+# ``*STOP PLANE``: a half-space that nodes do not enter. Its nodes and place are determined when all cards are read.
 STOP_PLANE = Parameters(
     {
         "REF NODE": Value("node", REFERENCE),
@@ -53,7 +49,7 @@ def stop_plane(card: Card, draft: Draft) -> None:
 def built(
     draft: Draft, entries: list[tuple[Surface, Card]], build: Callable[[Surface, Card], Iterable[Surface]]
 ) -> tuple[Surface, ...]:
-    """What becomes of surfaces, without those that are mistakes."""
+    """Surfaces built from their entries by ``build``; those with a mistake are reported and omitted."""
     found: list[Surface] = []
     for entry, card in entries:
         draft.card = card
@@ -64,7 +60,7 @@ def built(
 
 
 def build_planes(draft: Draft, mesh: Mesh, nodes: Lookup) -> tuple[StopPlane, ...]:
-    """All of them; a node that begins below its plane is a mistake, and so are steps that cannot have planes."""
+    """All planes; nodes that begin below their plane, and steps that cannot have planes, are mistakes."""
 
     def build(plane: StopPlane, card: Card) -> Iterator[StopPlane]:
         named = nodes.members(plane.node)
@@ -84,7 +80,7 @@ def build_planes(draft: Draft, mesh: Mesh, nodes: Lookup) -> tuple[StopPlane, ..
 
 
 def check_nodes(card: Card, draft: Draft, mesh: Mesh, plane: StopPlane) -> None:
-    """None of them begins below the plane, or holds it."""
+    """Checks that no node begins below the plane or is its reference node."""
     pairs, place = plane.pairs(mesh), card.field("NSET").place
     for node in pairs[pairs[:, 0] == pairs[:, 1], 0].tolist():
         what = f"node {draft.as_written(mesh.node_labels[node])} is the reference node of the plane itself"
@@ -99,13 +95,15 @@ def check_nodes(card: Card, draft: Draft, mesh: Mesh, plane: StopPlane) -> None:
         raise Mistake(place, f"node {label} begins {depth[deepest]:.6g} below the *STOP PLANE", hint)
 
 
+# ``*RIGID CYLINDER``: piles, drums and rollers that nodes of lines touch. ``*SEABED``: a plane bottom below lines.
+# Elements and elevation are determined when all cards are read.
 SMALL = 0.01
-"""Ramp of the damping and slip of the friction over the contact width, where they are not given."""
+"""Default ramp of the damping and slip of the friction, relative to the contact width."""
 STEEPEST = 60.0
 OF_MESH = ("NODE", "NGEN", "NFILL", "ELEMENT", "ELGEN", "INCLUDE")
-"""Cards without which places of elements are not known."""
+"""Cards that determine the places of elements."""
 TOO_DEEP = 10.0
-"""Widths by which a node may lie below the bottom at the start."""
+"""Largest depth of a node below the bottom at the start, in widths D."""
 STEEP = Bound(
     lambda x: abs(x) < STEEPEST,
     f"{{what}} must lie between -{STEEPEST:g} and {STEEPEST:g} degrees, got {{value:g}}",
@@ -160,7 +158,7 @@ def rigid_cylinder(card: Card, draft: Draft) -> None:
 
 
 def contact(card: Card, rows: list[Row], draft: Draft) -> dict[str, Any]:
-    """How a surface presses and rubs: ``K, C, D, delta`` and, where there is friction, ``axial, lateral, gamma``."""
+    """Stiffness and friction of a surface: ``K, C, D, delta`` and, with friction, ``axial, lateral, gamma``."""
     if len(rows) > 2:
         raise Mistake(rows[2].place, f"*{card.keyword} takes two data lines: stiffness, and friction")
     found = PRESSING.read(rows[0], draft)
@@ -176,7 +174,7 @@ def contact_lines(surface: Seabed | RigidCylinder) -> list[str]:
 
 
 def build_cylinders(draft: Draft, mesh: Mesh) -> tuple[RigidCylinder, ...]:
-    """All of them; a node that begins deep inside one is a mistake, bars that are long beside its radius are told."""
+    """All cylinders; nodes deep inside at the start are mistakes, and bars too long for the radius give a notice."""
     is_bar = mesh.is_of(*BARS)
 
     def build(cylinder: RigidCylinder, card: Card) -> Iterator[RigidCylinder]:
@@ -194,8 +192,8 @@ def build_cylinders(draft: Draft, mesh: Mesh) -> tuple[RigidCylinder, ...]:
 
 
 def too_long(cylinder: RigidCylinder, length: Floats) -> str:
-    """Nodes touch, bars do not: between two nodes on it a bar of length h comes as near to the axis as
-    sqrt(R^2 - h^2/4)."""
+    """Notice of bars that cut into the cylinder, as only nodes have contact: between two nodes on it, the middle of a
+    bar of length h is at sqrt(R^2 - h^2/4) from the axis."""
     longest = float(length.max(initial=0.0))
     if longest <= cylinder.radius:
         return ""
@@ -207,7 +205,7 @@ def too_long(cylinder: RigidCylinder, length: Floats) -> str:
 
 
 def elevated(draft: Draft, bed: Seabed, card: Card) -> Seabed:
-    """A bottom where it lies: by its card, or by that of the water."""
+    """A bottom with its elevation: from its own card, or from that of the water."""
     if card.has("ELEVATION") or draft.has_failed("AQUA"):
         return bed
     if draft.water is None:
@@ -217,7 +215,7 @@ def elevated(draft: Draft, bed: Seabed, card: Card) -> Seabed:
 
 
 def build_seabeds(draft: Draft, mesh: Mesh) -> tuple[Seabed, ...]:
-    """All of them, each with its elevation; what touches two of them, or lies deep below one, is a mistake."""
+    """All bottoms with their elevations; elements that touch two of them, or lie deep below one, are mistakes."""
     is_bar = mesh.is_of(*BARS)
     taken = np.zeros(len(is_bar), np.bool_)
 

@@ -1,7 +1,7 @@
-"""Keywords as a table: where a card may stand, its parameters, the entries of its data lines, and where they go.
+"""Keywords as a table: where a card is allowed, its parameters, the entries of its data lines, and their fields.
 
-A row says of each number its field in the model, its name in messages, what it may be, and what it is where it is left
-out; reading and writing follow from it. What is no row is a function ``(card, draft)`` under ``@keyword(...)``.
+A row gives for each number its field in the model, its name in messages, its range and its default; reading and writing
+follow from it. A card without such a row has a function ``(card, draft)`` under ``@keyword(...)``.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ NEEDED: Any = object()
 class Value(NamedTuple):
     """A parameter, or an entry of a data line: where it goes, and how it is read and written.
 
-    field    of the object that the card makes (several entries of one field are a tuple); empty: it is left out
-    what     an entry is called in messages
+    field    of the object that the card makes (several entries of one field are a tuple); empty: it is not stored
+    what     name of an entry in messages
     default  where it is not given; NEEDED: it must be
-    shown    as a parameter it is written also where it is the default
+    shown    a parameter that is written even if it has its default value
     is_ours  a parameter that neither Abaqus nor CalculiX has
     """
 
@@ -103,10 +103,10 @@ class DataLine:
 class Form(NamedTuple):
     """What a card makes of its parameters and its data line: one object; with ``is_list`` one of each data line.
 
-    into       field that the object goes to: a list of the model, of a material its own; empty: its values do
-    fixed      values that the card gives by standing there
-    further    what is wrong with a second data line, where there is more to say
-    statement  the rest of what ``keyword`` is told
+    into       field for the object: a list of the model, or a field of a material; empty: its values fill fields
+    fixed      values that the presence of the card sets
+    further    message for a second data line, if there is a special one
+    statement  further arguments of ``keyword``
     """
 
     make: Callable[..., Any] = dict
@@ -134,7 +134,7 @@ class Form(NamedTuple):
             yield self.make(**given, **line.read(row, draft)), card.place
 
     def written(self, name: str, *things: object) -> list[str]:
-        """Cards of some objects; those of a list share one where they have the same parameters."""
+        """Cards of some objects; those of a list share a card if their parameters are equal."""
         lines: list[str] = []
         head = ""
         for thing in things:
@@ -144,7 +144,7 @@ class Form(NamedTuple):
         return lines
 
     def fields(self) -> set[str]:
-        """Those of the model or material that the card gives."""
+        """Fields of the model or material that the card fills."""
         if self.into:
             return {self.into}
         entries = () if self.line is None else self.line.values
@@ -156,7 +156,7 @@ def keyword_line(keyword: str, *flags: str, **parameters: str) -> str:
 
 
 class Keyword(NamedTuple):
-    """What ``keyword`` was told of a card, ``refused`` with the reasons, and the function that reads it."""
+    """Arguments of ``keyword`` for a card, ``refused`` with the reasons, and the function that reads it."""
 
     level: str
     takes: tuple[str, ...]
@@ -187,10 +187,10 @@ def keyword(
     """A card ``*NAME``: its level and its parameters are checked before its function sees it.
 
     level       where the card may stand: anywhere, model, step, material
-    parameters  as rows; beside them by name alone:
+    parameters  as rows of the table; the others by name only:
     takes       optional parameters; needs: required ones
     ignores     parameters that can change no result
-    refuses     parameters of Abaqus or CalculiX that would, with the reason why not; unsupported: without one
+    refuses     parameters of Abaqus or CalculiX that are refused, with the reason; unsupported: without a reason
     plus        those of ``takes`` and ``needs`` that neither Abaqus nor CalculiX has
     extension   the whole card, where neither has it
     """
@@ -236,12 +236,12 @@ def keyword(
 
 
 def into_list(form: Form, card: Card, draft: Draft) -> None:
-    """What a form makes goes to a list of the model."""
+    """Appends the object of a form to a list of the model."""
     getattr(draft, form.into).extend(form.read(card, draft))
 
 
 def card_of(name: str, form: Form, put: Callable[[Form, Card, Draft], None] = into_list, level: str = "model") -> None:
-    """A card that is read by its form; put: where what this makes goes."""
+    """Registers a card that is read by its form; put: stores the resulting object."""
     keyword(name, level, form.parameters, **form.statement)(partial(put, form))
 
 

@@ -45,7 +45,7 @@ Cells = tuple[Ints, Ints, Ints]
 
 
 class VtkPiece(NamedTuple):
-    """Points, cells, and arrays of both, of a piece."""
+    """Points and cells of a piece, with their arrays."""
 
     points: Floats
     cells: Cells
@@ -54,7 +54,7 @@ class VtkPiece(NamedTuple):
 
 
 def read(path: Path) -> MeshFile | None:
-    """ValueError: it cannot be. None: a grid that is not given by cells."""
+    """The lines of a file. ValueError: it cannot be read. None: a grid that is not given by cells."""
     content = path.read_bytes()
     if path.suffix.lower() == ".vtk":
         return legacy(content)
@@ -143,7 +143,7 @@ class Xml:
         return VtkPiece(np.asarray(points, np.float64).reshape(-1, 3), cells, of_points, of_cells)
 
     def arrays(self, parent: Any, names: Iterable[str] | None = None) -> Arrays:
-        """Those of an element; ``names``: these, and all of bytes."""
+        """The arrays of an element; ``names``: only these, with all arrays of bytes."""
         found = {}
         for entry in () if parent is None else parent.iter("DataArray"):
             name, kind = entry.get("Name", ""), entry.get("type", "")
@@ -162,7 +162,7 @@ class Xml:
         data = self.content if is_appended else "".join((entry.text or "").split()).encode()
 
         def take(at: int, count: int) -> bytes:
-            """``count`` bytes from a place in the text; in base64 it begins there anew."""
+            """``count`` bytes from a position in the text; in base64 a new encoding begins there."""
             found = data[at : at + count] if raw else base64.b64decode(data[at : at + characters(count)])[:count]
             if len(found) < count:
                 raise ValueError(f"its array {entry.get('Name')} is cut off")
@@ -174,7 +174,7 @@ class Xml:
         size = self.header.itemsize
         if not self.packed:
             count, behind = int(np.frombuffer(take(start, size), self.header)[0]), start + characters(size)
-            if not raw and data[behind - 1 : behind] == b"=":  # its size is encoded on its own
+            if not raw and data[behind - 1 : behind] == b"=":  # its size is encoded separately
                 return np.frombuffer(take(behind, count), kind)
             return np.frombuffer(take(start, size + count)[size:], kind)
         blocks = int(np.frombuffer(take(start, size), self.header)[0])
@@ -186,7 +186,7 @@ class Xml:
 
 
 def together(parts: list[Arrays]) -> Arrays:
-    """Arrays that all pieces have."""
+    """Arrays that all pieces have, joined."""
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0] if all(name in p for p in parts)}
 
 
@@ -210,7 +210,7 @@ LEGACY_POLY = {"VERTICES": 2, "LINES": 4, "TRIANGLE_STRIPS": 6, "POLYGONS": 7}
 
 
 def legacy(content: bytes) -> MeshFile | None:
-    """Sections follow each other; what stands between those that are needed is not looked at."""
+    """Reads the sections in order; those that are not needed are skipped."""
     head = content.split(b"\n", 4)
     if not head[0].startswith(b"# vtk DataFile") or len(head) < 4:
         raise ValueError("it does not begin with # vtk DataFile")
@@ -220,7 +220,7 @@ def legacy(content: bytes) -> MeshFile | None:
         return None
 
     def take(at: int, count: int, kind: str) -> tuple[np.ndarray, int]:
-        """Numbers from a place, and where they end."""
+        """Numbers from a position, and the position after them."""
         if is_text:
             words = content[at:].split(None, count)
             stop = len(content) - len(words.pop() if len(words) > count else b"")

@@ -1,13 +1,13 @@
 """``*WAVE``: regular waves, seas, components and records of other programs; ``*RAO``: how they move a vessel, as rows
-of the deck or a table of another program. What waves need of the water is known when all cards are read.
+of the deck or a table of another program. Values that depend on the water are computed when all cards are read.
 
 TABLE and ELEVATION become regular waves when they are read. The surface eta(t_j) of a record of n samples, dt apart, is
 the sum of its Fourier components (rfft),
 
     eta(t) = mean + sum of a_m cos(omega_m (t - t_0) + arg c_m),   omega_m = 2 pi m/(n dt),   a_m = 2 |c_m|/n
 
-(half of it where omega_m dt = pi), which is a cos(-omega t + phase) with phase = omega t_0 - arg c. That sum is held
-against the record before it is believed.
+(half of it where omega_m dt = pi), which is a cos(-omega t + phase) with phase = omega t_0 - arg c. This sum is
+compared with the record.
 
 ``*RAO, FORMAT=WAMIT``: lines ``PER, BETA, I, MOD, PHA, RE, IM`` of a ``.4`` file. There waves run at BETA from +x,
 motions are Re(a (RE + i IM) e^(i omega t)) in a wave a cos(omega t) at the origin, so that PHA is a lead, and those of
@@ -329,11 +329,11 @@ SPELLINGS = {
 }
 WAMIT = ("PER", "BETA", "I", "MOD", "PHA", "RE", "IM")
 ALIKE = 1e-3
-"""Of the largest of a motion: by so much MOD, PHA and RE, IM may differ, which WAMIT writes with six digits."""
+"""Largest difference of MOD, PHA and RE, IM, which WAMIT writes with six digits, over the largest of a motion."""
 MIRRORED = (0.0, 180.0, 0.0, 180.0, 0.0, 180.0)
 """Degrees by which phases change from waves at one side of the bow to those at the other."""
 Placed: TypeAlias = tuple[tuple[float, ...], Place]
-"""A row of ``Rao``, and where it stands."""
+"""A row of ``Rao``, and its place."""
 
 
 @keyword("RAO", "model", RAO, needs=("NAME",), takes=OF_TABLES, extension="*RAO")
@@ -352,7 +352,7 @@ def rao(card: Card, draft: Draft) -> None:
                 if row[1] % 180.0 == 0.0 and row[2 + motion] > most:
                     what = f"{MOTIONS[motion]} of {row[2 + motion]:g} in waves along the vessel, which has SYMMETRY=XZ"
                     raise Mistake(place, what)
-        # in waves from the other side sway, roll and yaw change their sign
+        # in waves from the other side sway, roll and yaw have the opposite sign
         for (omega, heading, *rest), place in [line for line in lines if line[0][1] % 180.0 > 0.0]:
             lags = [lag + turned for lag, turned in zip(rest[6:], MIRRORED, strict=True)]
             lines.append(((omega, 360.0 - heading, *rest[:6], *lags), place))
@@ -392,7 +392,7 @@ def of_columns(card: Card, table: NumberLines) -> Iterator[Placed]:
 
 
 def of_wamit(table: NumberLines, length: float, body: int, draft: Draft) -> Iterator[Placed]:
-    """Rows of the six motions of a body; what lines leave out is 0."""
+    """Rows of the six motions of a body; missing motions are 0."""
     if table.width != len(WAMIT):
         raise Mistake(table.place(0, 0), f"expected {listing(WAMIT, 'and')}, got {table.width} entries")
     numbers = np.array([table.numbers(at, f"{name} of WAMIT") for at, name in enumerate(WAMIT)]).T
@@ -432,7 +432,7 @@ def of_wamit(table: NumberLines, length: float, body: int, draft: Draft) -> Iter
 
 
 def check_vessels(draft: Draft, bodies: tuple[RigidBody, ...]) -> None:
-    """The tables of vessels know the waves of the deck, or say what is done without; bodies: as they are built."""
+    """Checks that the tables of vessels contain the waves of the deck, with notices of waves without effect."""
     if draft.mistakes or not draft.raos:
         return
     sea = components_of(tuple(each for each, _ in draft.waves), draft.water)

@@ -1,7 +1,4 @@
-"""``Model`` to deck text that reads back as an equal model; floats by ``repr``, so that no digit is lost.
-
-The text of a deck with other increments; comments, parameters, includes and all else stay as they are.
-"""
+"""``Model`` to deck text that reads back as an equal model; floats by ``repr``, so that no digit is lost."""
 
 from __future__ import annotations
 
@@ -161,7 +158,7 @@ PLAIN_MATERIAL = Material("")
 
 
 def material_lines(material: Material) -> list[str]:
-    """``*MATERIAL`` and its cards: those that give something else than a material has without them."""
+    """``*MATERIAL`` and its cards, without those that give default values."""
     lines = [card("MATERIAL", NAME=material.name)]
     for name, form in ROWS.items():
         if any(getattr(material, field) != getattr(PLAIN_MATERIAL, field) for field in form.fields()):
@@ -174,7 +171,7 @@ def material_lines(material: Material) -> list[str]:
 
 
 def dof_line(dofs: tuple[int, ...]) -> str:
-    """Blank for axial elements, as CalculiX wants it."""
+    """Blank for axial elements, as CalculiX requires."""
     return ", ".join(map(str, dofs))
 
 
@@ -244,7 +241,7 @@ def steady_state_lines(procedure: SteadyState) -> list[str]:
 
 
 APPLICATIONS = {"HHT": "MODERATE DISSIPATION", "BACKWARD EULER": "QUASI-STATIC"}
-"""Those whose increments go by convergence."""
+"""Integrators whose increments follow convergence."""
 
 
 def dynamic_line(procedure: Dynamic, flags: list[str]) -> str:
@@ -294,7 +291,7 @@ def load_lines(step: Step) -> list[str]:
 
 
 def output_lines(request: OutputRequest) -> list[str]:
-    """One output card, below an ``*OUTPUT`` of its own where it goes by intervals of time."""
+    """One output card, below an ``*OUTPUT`` of its own if it has intervals of time."""
     family = request.kind.split()[0]
     target = {"NSET" if family == "NODE" else "ELSET": request.target}
     every, times = request.every, {"TIME POINTS": request.times}
@@ -334,7 +331,7 @@ def surroundings_lines(model: Model) -> list[str]:
 
 
 def fluid_lines(step: Step) -> list[str]:
-    """``*DLOAD`` of water and wind, ``*D ADDED MASS``; OP=NEW has been said."""
+    """``*DLOAD`` of water and wind, ``*D ADDED MASS``; OP=NEW has been written before."""
     lines: list[str] = []
     for load in (each for each in step.fluid_loads if each.kind == "ADDED MASS"):
         lines += ["*D ADDED MASS", f"{quoted(load.target)}, FI, {number(load.diameter)}, {number(load.added)}"]
@@ -360,10 +357,11 @@ def rest(load: FluidLoad) -> list[str]:
     return [coefficient, number(load.follows), *exponent, *streams]
 
 
+# The text of a deck with other increments; comments, parameters, includes and all else are unchanged.
 def with_increments(text: str, steps: Sequence[Step]) -> str:
     """The text with the increments of these steps, one for each ``*STEP`` in it.
-    Only cards as they are usually written are changed, and only in this text, not in what it includes: whoever asks
-    has to read the result, and to compare it."""
+    Only cards in the usual notation are changed, and only in this text, not in included files: the caller must read
+    the result and compare."""
     lines = text.split("\n")
     rest, step, found = iter(steps), None, False
     for k, line in enumerate(lines):
@@ -380,7 +378,7 @@ def with_increments(text: str, steps: Sequence[Step]) -> str:
 
 
 def with_numbers(line: str, step: Step) -> str:
-    """The data line of a procedure: increment, period, smallest and largest increment; what is blank stays blank."""
+    """The data line of a procedure: increment, period, smallest and largest increment; blank entries stay blank."""
     if step.static and not step.static.creeps:
         return line  # no time passes in it
     fields = line.split(",")

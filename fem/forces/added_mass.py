@@ -1,8 +1,8 @@
-"""Added mass: what water around bars weighs on their acceleration across themselves, and, where asked for, along.
+"""Added mass of the water around bars, for acceleration across them and, if requested, along them.
 
-A bar of direction t, of which the part q1 - q0 is wet, drags along m (C_A (I - t t^T) + C_At t t^T) (q1 - q0),
-m = M rho pi D^2/4 L0, between its nodes by the MASS rule of its section (Abaqus/Aqua FI, Morison's inertia term). What
-water that accelerates in waves does to them is a force (``fluid``).
+A bar of direction t, of which the part q1 - q0 is wet, has the added mass m (C_A (I - t t^T) + C_At t t^T) (q1 - q0),
+m = M rho pi D^2/4 L0, divided between its nodes by the MASS rule of its section (Abaqus/Aqua FI, Morison's inertia
+term). The load of accelerated water in waves is a force (``fluid``).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class AddedMass(NamedTuple):
 
     rows (r, 3), numbers (r, NUMBERS): of the step;  elements (q,), ends (q, 2)  the bars that have it in any step,
     their nodes, and fractions (q, 2) of their MASS rules;  first: the number of their first pair, -1: it couples none
-    sea     what moves the surface: it has the axis that is up and the still level
+    sea     waves of the surface, with the vertical axis and the still level
     """
 
     rows: Ints
@@ -47,7 +47,7 @@ class AddedMass(NamedTuple):
 
 
 def assemble(model: Any, system: Any, pair: int, state: int) -> AddedMass:
-    """The bars that have added mass in any step, with those that are gone: all keep their places."""
+    """The bars that have added mass in any step, removed ones included: all keep their places."""
     elements, fractions = model.reach.of(KINDS), np.zeros((len(system.family), 2))
     for section in model.sections:
         fractions[system.elements_of(section.element_set)] = MASS_FRACTIONS[section.mass_rule]
@@ -63,7 +63,7 @@ def in_step(group: AddedMass, system: Any, environment: Any) -> AddedMass:
     flows = [flow for flow in environment.flows if flow.load.kind in KINDS]
     curves = distinct(case.curve for flow in flows for case in flow.cases)
     sea = group.sea._replace(since=environment.sea_from)
-    if any(flow.load.kind != "FI" for flow in flows):  # modes are those in still water
+    if any(flow.load.kind != "FI" for flow in flows):  # modes are for still water
         sea = sea._replace(ramps=sea.ramps[:0])
     rows, numbers = [np.zeros((0, 3), np.int64)], [np.zeros((0, NUMBERS))]
     length = system.lengths_of(group.elements) * ~system.gone[group.elements]
@@ -86,7 +86,7 @@ def in_step(group: AddedMass, system: Any, environment: Any) -> AddedMass:
 
 @inner_kernel
 def evaluate(trial: Trial, group: AddedMass, force: Floats, flow: Floats, tangent: Tangent) -> float:
-    """No force: added mass acts through inertia only."""
+    """Zero force: added mass acts through inertia only."""
     return 0.0
 
 

@@ -1,11 +1,11 @@
-"""Bending of lines: angles between neighbouring bars resist; nodes need no rotations.
+"""Bending of lines: moments at angles between neighbouring bars; nodes have no rotations.
 
-With the vectors d1, d2 of two bars that meet at a node, or at a held end the direction d1 that is kept,
+With the vectors d1, d2 of two bars that meet at a node, or at a clamped end with its fixed direction d1,
 
     z = cos phi = d1.d2/(|d1| |d2|),    E = k phi^2/2,    force dE/dd = - k S(phi) dz/dd,    S(x) = x/sin x
 
 are regular at phi = 0, where S and S'/x are sums of their series, and k = EI/l is that of ``model/beams.py``. Errors
-of a clamped beam fall as the square of the length of bars.
+of a clamped beam decrease with the square of the length of bars.
 
 An increment has the discrete gradient of E: d1.d2 and 1/|d| are differences of products, so that dz is exactly
 
@@ -13,13 +13,13 @@ An increment has the discrete gradient of E: d1.d2 and 1/|d| are differences of 
 
 with means of d, of c = d1.d2, of q = 1/|d| and of p = q1 q2 over both ends, |d1| alone being that of its two lengths;
 k (phi1^2 - phi0^2)/2 = - k S((phi0 + phi1)/2) S((phi1 - phi0)/2) dz. It has no moment either, as
-d1 x v1 + d2 x v2 = 0. The force at an instant is that of an increment that ends where it begins, and its tangent twice
-the derivative by the end. Source: Gonzalez, J. Nonlinear Sci. 6 (1996) 449, for invariants of d1 and d2.
+d1 x v1 + d2 x v2 = 0. The force at an instant is that of an increment of zero length, and its tangent twice the
+derivative by the end. Source: Gonzalez, J. Nonlinear Sci. 6 (1996) 449, for invariants of d1 and d2.
 
-BETA resists the rate of the angle as seen by material that does not spin about its line: with e = d/|d| and R, which
-turns e1 to e2 the shortest way, rho = e2' - R e1', R e1' = e1' - s (s.e1')/(1 + z), s = e1 + e2; beta k rho^2 is lost
-per time. R and e are those of the place where forces act as foreseen from the start of the increment, to second order:
-the loss is never negative, its tangent exact and symmetric.
+BETA damps the rate of the angle as seen by material that does not spin about its line: with e = d/|d| and R, the
+smallest rotation of e1 to e2, rho = e2' - R e1', R e1' = e1' - s (s.e1')/(1 + z), s = e1 + e2; the dissipated power is
+beta k rho^2. R and e are those of the place where forces act, predicted from the start of the increment to second
+order: the loss is never negative, its tangent exact and symmetric.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from fem.compiled import called_kernel, inner_kernel
 from fem.forces.protocol import Family, Tangent, Trial, blend, component, cross, dot
 
 SMALL = 0.1
-"""|x| below which S and S'/x are sums."""
+"""|x| below which S and S'/x are computed by series."""
 ALIKE = 1e-3
-"""Change of z, over its distance from -1, below which the secant's slope is that in between."""
+"""Change of z, over its distance from -1, below which the slope of the secant is that at the mean."""
 FOLDED = math.radians(178.0)
-"""Angle at which a line is folded back upon itself: its force has no direction there."""
+"""Angle at which a line is folded back on itself: the direction of its force is undefined."""
 
 
 class Bends(NamedTuple):
     """k angles.
 
-    nodes      (k, 3)  the node of each between the other ends of its bars; the first is -1 at an end that is held in
-                       space, and where a body holds it a node of the body behind it
-    vectors    (k, 6)  d1 and d2 in the reference position; at a held end d1 is what is held
+    nodes      (k, 3)  the node of each between the other ends of its bars; the first is -1 at an end clamped in
+                       space, and at a clamp on a body a node of the body behind it
+    vectors    (k, 6)  d1 and d2 in the reference position; at a clamp d1 is the fixed direction
     stiffness  (k,)    EI/l
     viscosity  (k,)    BETA EI/l
     pair       (k,)    the first of its pairs: of the two last nodes, and where there are three the first and second,
@@ -109,7 +109,7 @@ def secant_slope(phi0: float, phi1: float, mean: float) -> float:
 
 @called_kernel
 def evaluate(trial: Trial, group: Bends, force: Floats, flow: Floats, tangent: Tangent) -> float:
-    """Forces of all angles; see the top of the file. Infinite where a line is folded."""
+    """Forces of all angles (see the heading of the file). Infinite if a line is folded."""
     energy = 0.0
     for k in range(group.nodes.shape[0]):
         after1, after2 = bar_at(k, 0, trial.u1, group), bar_at(k, 1, trial.u1, group)
@@ -135,7 +135,7 @@ def evaluate(trial: Trial, group: Bends, force: Floats, flow: Floats, tangent: T
             continue
         weight = stiffness * trial.weight * (1.0 if trial.secant else 2.0)
         slope, scale = weight * secant_slope(phi0, phi1, mean), -weight * mean
-        # of z at the end, and of its parts, by d1 and d2
+        # derivatives of z at the end, and of its parts, by d1 and d2
         q111, q211 = q11**3, q21**3
         z1 = blend(q11 * q21, after2, -dot(after1, after2) * q21 * q111, after1)
         z2 = blend(q11 * q21, after1, -dot(after1, after2) * q11 * q211, after2)
@@ -165,7 +165,7 @@ def evaluate(trial: Trial, group: Bends, force: Floats, flow: Floats, tangent: T
 
 @inner_kernel
 def add_forces(k: int, scale: float, n1: Vector, n2: Vector, group: Bends, force: Floats) -> None:
-    """scale n1 along d1 and scale n2 along d2, as forces on the nodes between which these are."""
+    """Adds scale n1 along d1 and scale n2 along d2, as forces on the nodes at their ends."""
     first, node, last = group.nodes[k, 0], 3 * group.nodes[k, 1], 3 * group.nodes[k, 2]
     for a in range(3):
         if first >= 0:
@@ -179,7 +179,7 @@ def add_forces(k: int, scale: float, n1: Vector, n2: Vector, group: Bends, force
 def add_entries(
     k: int, at: int, k11: float, k12: float, k21: float, k22: float, group: Bends, tangent: Tangent
 ) -> None:
-    """An entry of the derivatives of n1, n2 by d1, d2, as those of forces on nodes by their places."""
+    """Adds an entry of the derivatives of n1, n2 by d1, d2 as derivatives of forces on nodes by their places."""
     first, node, last, pair = group.nodes[k, 0], group.nodes[k, 1], group.nodes[k, 2], group.pair[k]
     block, cross, turned = tangent.block, tangent.cross, 9 + at
     block[node, at] += k22
@@ -200,7 +200,7 @@ def add_entries(
 
 @inner_kernel
 def foreseen(which: int, k: int, trial: Trial, group: Bends) -> Vector:
-    """d1 or d2 where the forces of the increment act, from what is known at its start."""
+    """d1 or d2 where the forces of the increment act, predicted from its start."""
     x, y, z = bar_at(k, which, trial.u0, group)
     if group.nodes[k, which] < 0:
         return x, y, z
@@ -212,7 +212,7 @@ def foreseen(which: int, k: int, trial: Trial, group: Bends) -> Vector:
 
 @inner_kernel
 def difference(which: int, k: int, x: Floats, group: Bends) -> Vector:
-    """Between the ends of a bar; 0 of a direction that is held."""
+    """x at the second end of a bar less x at the first; 0 for a fixed direction."""
     if group.nodes[k, which] < 0:
         return 0.0, 0.0, 0.0
     i, j = 3 * group.nodes[k, which], 3 * group.nodes[k, which + 1]
@@ -221,7 +221,7 @@ def difference(which: int, k: int, x: Floats, group: Bends) -> Vector:
 
 @called_kernel
 def resist(trial: Trial, group: Bends, force: Floats, flow: Floats, tangent: Tangent) -> float:
-    """Forces of BETA; nothing is stored."""
+    """Forces of BETA, which store no energy."""
     if trial.rate == 0.0:
         return 0.0
     for k in range(group.nodes.shape[0]):
@@ -248,7 +248,7 @@ def resist(trial: Trial, group: Bends, force: Floats, flow: Floats, tangent: Tan
             for b in range(3):
                 one = 1.0 if a == b else 0.0
                 e1a, e1b, e2a, e2b = component(e1, a), component(e1, b), component(e2, a), component(e2, b)
-                # R (1 - e1 e1^T): b, a of it is what d2 feels of d1
+                # entry b, a of R (1 - e1 e1^T): effect of d1 on d2
                 felt = one - e1a * e1b - component(both, b) * (e2a - z * e1a) / (1.0 + z)
                 other = one - e1a * e1b - component(both, a) * (e2b - z * e1b) / (1.0 + z)
                 k11, k22 = scale * q1 * q1 * (one - e1a * e1b), scale * q2 * q2 * (one - e2a * e2b)
@@ -304,13 +304,13 @@ def pairs_of(group: Bends) -> Ints:
 
 
 def size_of(group: Bends) -> float:
-    """EI/l over the length of the shortest bar beside."""
+    """EI/l over the length of the shortest adjacent bar."""
     lengths = np.linalg.norm(group.vectors.reshape(-1, 2, 3), axis=2).min(axis=1, initial=np.inf)
     return float((group.stiffness / lengths).max(initial=0.0))
 
 
 def trouble(group: Bends, system: Any, u: Floats, state: Floats) -> str:
-    """Message: where a line is folded."""
+    """Message that a line is folded, with its place."""
     phi = bent(group, u)
     for at in np.flatnonzero(phi > FOLDED)[:1].tolist():
         return (

@@ -1,6 +1,6 @@
 """Functions of time that kernels evaluate: polynomials piece by piece, and Fourier series.
 
-They are those of ``model/curves``: an amplitude is exact at every instant a scheme asks for.
+They represent ``model/curves`` exactly at every instant of a scheme.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from fem.arrays import Floats, Ints
 from fem.compiled import inner_kernel
 
 DEGREE = 6
-"""Coefficients of a piece: SMOOTH STEP has six."""
+"""Number of coefficients of a piece: SMOOTH STEP has six."""
 
 
 class Curves(NamedTuple):
     """Functions of time.
 
     spans   (c, 4)  of each: its first piece and their number, its first term and their number
-    origins (c, 3)  what its own time is counted from; start and circular frequency of its series
-    pieces  (p, 1 + DEGREE)  own time from which a piece holds, and its coefficients from there on
+    origins (c, 3)  origin of its own time; start and circular frequency of its series
+    pieces  (p, 1 + DEGREE)  start of a piece in its own time, and its coefficients, counted from there
     terms   (t, 2)  of cosines and sines of 1, 2, ... times that frequency
     """
 
@@ -35,7 +35,7 @@ class Curves(NamedTuple):
 
 
 def gathered(curves: Iterable[Any]) -> Curves:
-    """Those of ``model/curves``, in their order; one that is set while a run goes on rewrites its rows."""
+    """Arrays of ``model/curves``, in order; amplitudes that a program sets during a run rewrite their rows."""
     curves = list(curves)
     spans, origins, pieces, terms = [], [], list[Any](), list[Any]()
     for breaks, coefficients, origin, start, omega, fourier in (curve.table() for curve in curves):

@@ -4,13 +4,13 @@ A family has a group of arrays (a NamedTuple) that says what it acts on, and a k
 
     evaluate(trial, group, force, flow, tangent) -> energy stored at u1
         force    (3n,)  internal force, added to: what pushes along +x is subtracted
-        flow     (3n,)  the part of it that does not come from the stored energy, added to
+        flow     (3n,)  the part of it that is not the gradient of the stored energy, added to
         tangent         derivative of the weighted force, added to ``block`` and ``cross``
     values(group, index, u, v, state, row)   E, S, N, T of its element ``index``; in models with pulleys row has T2, too
-    mass(group, time, place, u, state, block)   adds to block (n, 9) the mass it gives to nodes that are at place + u; a
+    mass(group, time, place, u, state, block)   adds to block (n, 9) its mass at nodes with positions place + u; a
                                        family with pairs may add to its rows of block (n + p, 9), between their nodes
 
-Its energy, its place in every integrator and linear solver, restarts and tables follow from these.
+Energies, integrators, linear solvers, restarts and tables use these functions only.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from fem.forces.seabed import SEABED
 from fem.forces.springs import DAMPING, Springs, evaluate_springs, spring_values
 
 FIRST = 3
-"""Elements of the first family have this number; 0: bars, 1: springs between dofs, 2: point masses."""
+"""Number of the elements of the first family; 0: bars, 1: springs between dofs, 2: point masses."""
 FAMILIES: list[Family] = [FLUID, ADDED_MASS, SEABED, REEVING, ROPE_LAWS, BENDING, BENDING_DAMPING, MOMENTS]
-"""All of them, bars and springs apart."""
+"""All families, besides bars and springs."""
 Groups: TypeAlias = tuple[Any, ...] | None
-"""Those of all families of a model; None where none acts, so that its march has no line of them."""
+"""Groups of all families of a model; None if there are none, so that its march contains no code for them."""
 
 
 def in_step(system: Any, environment: Any) -> Any:
-    """A system with the groups of a step in which an environment acts."""
+    """A system with the groups of a step with its environment."""
     if system.families is None:
         return system
     pairs = zip(FAMILIES, system.families, strict=True)
@@ -54,8 +54,8 @@ def in_step(system: Any, environment: Any) -> Any:
 
 
 def states_in(groups: Groups, state: Floats, before: Groups, kept: Floats) -> Floats:
-    """States (s,) of groups: those that other groups of the same model had, ``kept``, and where these had none of a
-    node or element, ``state``.
+    """States (s,) of groups: those that other groups of the same model had, ``kept``; for nodes and elements without an
+    earlier state, ``state``.
     """
     found = state.copy()
     if groups is None or before is None:
@@ -73,14 +73,14 @@ def states_in(groups: Groups, state: Floats, before: Groups, kept: Floats) -> Fl
 
 
 def as_stiff_as_they_get(groups: Groups, place: Floats, u: Floats, dt: float) -> Groups:
-    """The groups as increments of EXPLICIT have to be short for, at displacement u from place (3n,)."""
+    """Groups with their largest stiffness, for the critical increment of EXPLICIT, at displacement u of place."""
     return groups and tuple(
         family.stiffest(group, place, u, dt) for family, group in zip(FAMILIES, groups, strict=True)
     )
 
 
 def as_they_rest(groups: Groups, u: Floats, state: Floats) -> Groups:
-    """The groups as small motions about a state meet them: u (3n,), state (s,)."""
+    """Groups for small motions about a state: u (3n,), state (s,)."""
     return groups and tuple(
         family.at_rest(group, u, state) if family.at_rest else group
         for family, group in zip(FAMILIES, groups, strict=True)
@@ -88,44 +88,45 @@ def as_they_rest(groups: Groups, u: Floats, state: Floats) -> Groups:
 
 
 def acting(groups: Groups) -> list[tuple[Family, Any]]:
-    """Families that act in a model with these groups, and their groups; the model has no groups where none does."""
+    """Families with elements in a model, and their groups."""
     pairs = [] if groups is None else zip(FAMILIES, groups, strict=True)
     return [(family, group) for family, group in pairs if family.acts(group)]
 
 
 def rough_ones(groups: Groups) -> list[str]:
-    """Names of those that act and have no tangent map."""
+    """Names of families in the model without a tangent map."""
     return [family.name for family, group in acting(groups) if not family.smooth or len(family.states(group))]
 
 
 def with_history(groups: Groups) -> list[str]:
-    """Names of those whose forces depend on what has happened before."""
+    """Names of families whose forces depend on the history."""
     return [family.name for family, group in acting(groups) if family.has_history(group)]
 
 
 def sliding_ones(groups: Groups) -> list[str]:
-    """Names of those that act and have friction whose small motions slide on one way."""
+    """Names of families with friction, for which small motions would need a direction of slip."""
     return [each.name for each, _ in acting(groups) if not (each.smooth or each.symmetric or each.at_rest)]
 
 
 def trouble_of(system: Any, u: Floats, state: Floats) -> str:
-    """Message: why a family gives forces that are not finite in this state; empty: none does."""
+    """Message: why a family has forces that are not finite in this state; empty if none has."""
     found = (family.trouble(group, system, u, state) for family, group in acting(system.families))
     return trouble_of_legs(system, u) or next(filter(None, found), "")
 
 
 def massive_ones(groups: Groups) -> list[str]:
-    """Names of those that add mass."""
+    """Names of families that add mass."""
     return [family.name for family, _ in acting(groups) if family.mass is not None]
 
 
 def are_viscous(bars: Bars, springs: Springs) -> bool:
-    """Some force of bars or springs may not come from stored energy."""
+    """Whether some force of bars or springs may dissipate energy."""
     return bool(bars.constants[VISCOUS].any() or springs.constants[:, DAMPING].any())
 
 
 def asking_all(head: str, before: str, each: str, after: str) -> Any:
-    """A kernel that asks springs, then all families: text, as no loop of a kernel goes over groups of several kinds."""
+    """Text of a kernel that calls springs, then all families, because a loop in a kernel cannot run over groups of
+    several types."""
     asked = [each.format(number=FIRST + k, place=k) for k in range(len(FAMILIES))]
     if asked:  # most models have none of them
         asked = ["    if families is not None:", *asked]
@@ -183,12 +184,12 @@ def named(ask: Any, family: Family) -> Any:
 
 @inner_kernel
 def no_values(group: Any, index: int, u: Any, v: Any, state: Any, row: Any) -> None:
-    """Values of elements that only carry a force: zeros."""
+    """Values of elements without strain and stress: zeros."""
 
 
 @inner_kernel
 def no_mass(group: Any, time: float, place: Any, u: Any, state: Any, block: Any) -> None:
-    """Mass of families that have none."""
+    """For families without mass."""
 
 
 def _evaluate() -> Any:
@@ -219,11 +220,11 @@ def _mass() -> Any:
 
 
 evaluate_others = inner_kernel(_evaluate())
-"""(trial, springs, families, force, flow, tangent) -> the energy that springs and all families store."""
+"""(trial, springs, families, force, flow, tangent) -> stored energy of springs and all families."""
 values_of_others = inner_kernel(_values())
-"""(number, index, springs, families, u, v, state, row): E, S, N, T of an element that is no bar."""
+"""(number, index, springs, families, u, v, state, row): E, S, N, T of an element that is not a bar."""
 masses_of_others = inner_kernel(_mass())
-"""(families, time, place, u, state, block): the mass that families give to nodes, into block (n, 9)."""
+"""(families, time, place, u, state, block): adds the mass of families to block (n, 9)."""
 
 
 @kernel
@@ -237,14 +238,14 @@ def element_values(
     elements (q, 2) int   kind (0 bar, 1 spring between dofs, 2 point mass, more: a family) and index in it
     values   (q, 4 or 5)  out; N = A S (GREEN, ENGINEERING; A S L0/l for LOG), T = A S e'(E) l/L0, viscous part included
 
-    state          what families remember
+    state          state variables of families
     onset          as in ``Trial``, of the increment that ends here
     Springs between dofs: elongation, then the force three times. Point masses: zeros.
     """
     for k in range(elements.shape[0]):
         number, index = elements[k, 0], elements[k, 1]
         if values.shape[1] > 4:
-            values[k, 4] = np.inf  # until a family says what it is
+            values[k, 4] = np.inf  # overwritten by its family
         if number == 0:
             strain, stress, viscous, slope, stretch, _ = bar_point(index, u, v, bars, thermal, multiplier, onset)
             kind, area = bars.kinds[index, 0], bars.constants[AREA, index]
@@ -260,7 +261,7 @@ def element_values(
 
 @shared_kernel
 def write_masses(families: Groups, time: float, place: Floats, u: Floats, state: Floats, block: Floats) -> None:
-    """The mass that families give to nodes at displacement u, into block (n, 9)."""
+    """Writes the mass of families at nodes at displacement u into block (n, 9)."""
     masses_of_others(families, time, place, u, state, block)
 
 

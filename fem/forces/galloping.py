@@ -1,4 +1,4 @@
-"""Drag and lift over the angle of attack: what makes iced conductors gallop.
+"""Drag and lift as functions of the angle of attack: galloping of iced conductors.
 
 A bar of direction t in the relative wind v; n = v - (v.t) t across it, s = |n|, e upwards. With side = 1 or -1, so that
 the mean wind has A > 0, the angle of the wind against the level is atan2(B, A),
@@ -6,10 +6,10 @@ the mean wind has A > 0, the angle of the wind against the level is atan2(B, A),
     A = side v.(t x e),   B = (v - (v.t) t).e,   alpha = atan2(B, A) + angle of the ice
     q = k s (C_D(alpha) n + C_L(alpha) m),   m = - side t x v
 
-Lift is positive upwards in a level wind, alpha where the wind blows up against the bar. C_D and C_L are linear between
-the rows of a table, and go round with 360 degrees. The bar does not twist: the angle of its ice is fixed.
+Lift is positive upwards in a level wind; alpha is positive for an upward wind. C_D and C_L are linear between the rows
+of a table, with a period of 360 degrees. The bar does not twist: the angle of its ice is fixed.
 
-Derivatives by v and by t, with [x] y = x x y (then t turns with the nodes by P/l, P = I - t t^T):
+Derivatives by v and by t, with [x] y = x x y (t changes with the positions of the nodes by P/l, P = I - t t^T):
 
     dq/dv = k ((C_D n + C_L m) n^T/s + s (C_D P - side C_L [t])) + k s (C_D' n + C_L' m) (A dB - B dA)^T/(A^2 + B^2)
     dq/dt = k (-(v.t) (C_D n + C_L m) n^T/s - s (C_D ((v.t) I + t v^T) - side C_L [v])) + the same with dA, dB by t
@@ -32,7 +32,7 @@ TURN = 2.0 * math.pi
 
 
 class Iced(NamedTuple):
-    """The force per length q at a point and what its derivatives are made of: pull = C_D n + C_L m, change = C_D' n +
+    """The force per length q at a point, and quantities for its derivatives: pull = C_D n + C_L m, change = C_D' n +
     C_L' m, by_v and by_t: derivatives of alpha."""
 
     t: Vector

@@ -2,10 +2,10 @@
 
     F_j = k M x r_j,    k sum of r_j x (M x r_j) = M
 
-k = 3/(2 sum of |r_j|^2) of four points of a regular tetrahedron, 1/(sum of |r_j|^2) of two points of a slender body,
-which take the part of M across their axis (about it nothing turns).
+k = 3/(2 sum of |r_j|^2) for four points of a regular tetrahedron, 1/(sum of |r_j|^2) for two points of a slender body,
+which carry the part of M perpendicular to their axis (rotation about the axis has no meaning).
 
-M keeps its direction in space; the forces turn with the body, as the points do. With s_j the place of a point in the
+M keeps its direction in space; the forces rotate with the body, as the points do. With s_j the place of a point in the
 deck and d_j its displacement, less that of the middle, r_j = s_j + d_j: the forces of s_j are dead loads (``couples``),
 those of d_j belong to this family. A moment has no potential. The family's part of its work in an increment is
 
@@ -32,7 +32,7 @@ class Moments(NamedTuple):
     """Moments in a step, r rows, on b bodies.
 
     rows    (r, 2)  body, curve;  fields (r, 3): k times the moment
-    points  (b, 4)  nodes of each body, -1 behind two of a slender one
+    points  (b, 4)  nodes of each body, -1 after the two of a slender one
     factors (b,)    k
     pair    (b,)    the first of its pairs, in the order of ``itertools.combinations``
     """
@@ -56,7 +56,7 @@ def middle_of(body: int, count: int, axis: int, points: Ints, u: Floats) -> floa
 
 @called_kernel
 def evaluate(trial: Trial, group: Moments, force: Floats, flow: Floats, tangent: Tangent) -> float:
-    """Forces of all rows; see the top of the file."""
+    """Forces of all rows (see the heading of the file)."""
     u0, u1 = trial.u0, trial.u1
     for r in range(group.rows.shape[0]):
         body, curve = group.rows[r, 0], group.rows[r, 1]
@@ -104,7 +104,7 @@ def points_of(model: Any) -> Iterator[tuple[Ints, Floats, float]]:
 
 
 def couples(model: Any, moments: Floats) -> Floats:
-    """(n, 3) forces of moments (b, 3) on bodies as they are in the deck."""
+    """(n, 3) forces of moments (b, 3) on bodies in their position in the deck."""
     force = np.zeros(model.mesh.coordinates.shape)
     for (own, arms, factor), moment in zip(points_of(model), moments, strict=True):
         force[own] += factor * np.cross(moment, arms)
@@ -112,7 +112,7 @@ def couples(model: Any, moments: Floats) -> Floats:
 
 
 def assemble(model: Any, system: Any, pair: int, state: int) -> Moments:
-    """The bodies of a model; what acts on them is that of a step."""
+    """The bodies of a model; moments are added for each step."""
     points, factors = np.full((len(model.free_bodies), 4), -1), np.zeros(len(model.free_bodies))
     for number, (own, _, factor) in enumerate(points_of(model)):
         points[number, : len(own)], factors[number] = own, factor

@@ -1,6 +1,6 @@
 """The interface between solver and forces: inputs (``Trial``) and outputs.
 
-Whatever acts between or on nodes and is not a dead load is a force: bars, springs, and the families of ``families``.
+Everything that acts between or on nodes, except dead loads, is a force: bars, springs, the families of ``families``.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from fem.arrays import Floats, Ints, Vector
 from fem.compiled import inner_kernel
 
 SPENT, GIVEN, TAKEN, WEIGHT = 0, 1, 2, 3
-"""Entries of ``Trial.power``: what a stream spends per time on the bodies in it; work that comes from outside in the
-increment besides, and what is lost in it besides; the potential energy at u1 of weight that families add."""
+"""Entries of ``Trial.power``: power of a stream on the bodies in it; other external work in the increment; other losses
+in it; potential energy at u1 of the weight of families."""
 BOOKS = 4
 
 
 class Trial(NamedTuple):
-    """The state a force is asked in, n nodes, m bars. A scheme is, to a force, nothing but these numbers.
+    """Input of a force, n nodes, m bars. These numbers are all that a force knows of a scheme.
 
     secant          False: the force at u1; True: that of the increment from u0 to u1 (discrete gradient), whose
                     velocity is (u1 - u0) rate
     weight          of the force in the equilibrium of the scheme; goes into the tangent only
-    rate, rate2     dv1/du1, da1/du1; rate 0 switches forces that follow velocities off (statics)
+    rate, rate2     dv1/du1, da1/du1; rate 0 switches velocity-dependent forces off (statics)
     onset           du1/dv1, for the damping of cables that become taut (``laws.damped_fractions``); 0: at an instant
     time0, time1    start and end of the increment
-    ahead           time from u0, v0, a0 to where its forces act, half an increment where secant; 0: they act at u1 = u0
+    ahead           time from u0, v0, a0 to the instant of its forces, half an increment if secant; 0: at u1 = u0
     u0, v0, a0      (3n,) at the start
     u1, v1, a1      (3n,) at the end
     thermal         (m,)  thermal strain at the end, its mean where secant
     multiplier      (m,)  N/L0 of rods
     place           (3n,) reference coordinates
-    state0, state1  (s,)  what families remember: of the last good increment; of this one, written
-    power           (4,)  what families add to the books, added to (no families: empty): ``SPENT`` to ``WEIGHT``
+    state0, state1  (s,)  state variables of families: of the last converged increment; of this one, written
+    power           (4,)  energies of families, added to (no families: empty): ``SPENT`` to ``WEIGHT``
     """
 
     secant: bool
@@ -62,13 +62,13 @@ class Trial(NamedTuple):
 
 
 class Tangent(NamedTuple):
-    """Derivative of the weighted forces by u1: all that a linear solver reads, n nodes, m bars, p pairs.
+    """Derivative of the weighted forces by u1, the input of linear solvers; n nodes, m bars, p pairs.
 
     ends   (m, 2)       nodes i, j of each bar
     bar_tangent  (STORED, m)  its numbers: + alpha p q^T + t I on jj and ii, - on ij and ji; alpha = inf: a rod
     off    (m,)         its coupling mass in the effective tangent (or empty)
-    block  (n, 9)       everything else within one node, row by row; empty where there is nothing of the kind
-    pairs  (p, 2)       two nodes i, j that anything else couples
+    block  (n, 9)       everything else within one node, row by row; empty if there is nothing else
+    pairs  (p, 2)       two nodes i, j coupled by anything else
     cross  (p, 18)      K_ij, then K_ji
     """
 
@@ -85,7 +85,7 @@ NO_PAIRS = np.zeros((0, 2), np.int64)
 
 @inner_kernel
 def component(vector: tuple[float, ...], axis: int) -> float:
-    """Of a vector, for loops over axes: compiled code takes no entry of a tuple by a variable."""
+    """Component of a vector, for loops over axes: compiled code cannot index a tuple with a variable."""
     return vector[0] if axis == 0 else vector[1] if axis == 1 else vector[2]
 
 
@@ -120,32 +120,31 @@ def blend(f: float, x: Vector, g: float, y: Vector) -> Vector:
 class Family:
     """One kind of force.
 
-    wanted     (model) -> a deck asks for it somewhere
-    assemble   (model, system, pair, state) -> its group, with empty arrays where the model has none of it; pair, state:
-               from where on its own stand in ``Tangent.pairs`` and in the states of a trial
-    evaluate, values  kernels, as ``families.py`` says
+    wanted     (model) -> whether a deck uses it
+    assemble   (model, system, pair, state) -> its group, with empty arrays if the model has none of it; pair, state:
+               first index of its own in ``Tangent.pairs`` and in the states of a trial
+    evaluate, values  kernels, as described in ``families.py``
     pairs      its group -> (p, 2) nodes it couples
-    states     its group -> (s,) what it remembers before anything has moved
-    remembers  its group -> whether its forces depend on these states: not on time, positions and velocities alone;
-               None: they do where there are states
-    mass       kernel that adds the mass it gives to nodes, as ``families.py`` says; it does not weigh
-    elements   its group -> (q,) indices of the elements whose force and values it gives; bars keep their mass
-    in_step    (group, system, environment) -> its group in a step in which that acts
+    states     its group -> (s,) initial values of its state variables
+    remembers  its group -> whether its forces depend on these, besides time, positions and velocities;
+               None: they do if there are any
+    mass       kernel that adds its mass at nodes, as described in ``families.py``; this mass has no weight
+    elements   its group -> (q,) indices of the elements whose force and values it computes; bars keep their mass
+    in_step    (group, system, environment) -> its group in a step with this environment
     touching   its group -> (q, 2) nodes, and the first of three states that are its contact force there (CFORCE)
-    symmetric  its tangent is
-    smooth     its force is: there are tangent maps
+    symmetric  its tangent is symmetric
+    smooth     its force is smooth: tangent maps exist
     stiffest   (group, place, u, dt) -> its group with its largest possible stiffness, for the critical increment of
                EXPLICIT
     couples    its mass may lie between the nodes of its pairs
-    size       its group -> the largest force whose round-off its forces have
-    stored     (group, index, u, state) -> energy that its element ``index`` stores, lost where it breaks
-    released   (group, group after, u) -> energy that it stores between elements, lost where one of these breaks
-    trouble    (group, system, u, state) -> why it cannot go on in a state in which its energy is not finite, or nothing
-    kinked     it has kinks that full Newton updates run back and forth across: they are halved where R does not fall
-    grounded   the world outside acts in it (water, a bottom): it tells a frame that travels from one at rest
-    at_rest    (group, u, state) -> its group as small motions about a state meet it, where what slides sticks
-    owners     its group -> (s,) the node or element that each state is of; None: the states are those of the model,
-               whatever its steps act on
+    size       its group -> size of the forces that determines the rounding errors of its forces
+    stored     (group, index, u, state) -> energy stored by its element ``index``, lost when it breaks
+    released   (group, group after, u) -> energy stored between elements, lost when one of these breaks
+    trouble    (group, system, u, state) -> reason why its energy is not finite in a state, or empty
+    kinked     it has kinks at which full Newton steps may oscillate: they are halved if R does not decrease
+    grounded   it acts between the model and the surroundings (water, a bottom), so forces depend on the frame
+    at_rest    (group, u, state) -> its group for small motions about a state, where sliding contacts stick
+    owners     its group -> (s,) the node or element of each state; None: states do not depend on the loads of steps
     """
 
     name: str
@@ -178,5 +177,5 @@ class Family:
         return any(each.size for each in group if isinstance(each, np.ndarray))
 
     def has_history(self, group: Any) -> bool:
-        """Its forces depend on more than time, positions and velocities."""
+        """Whether its forces depend on more than time, positions and velocities."""
         return len(self.states(group)) > 0 and (self.remembers is None or self.remembers(group))

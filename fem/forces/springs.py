@@ -47,7 +47,7 @@ def elongation(dofs: Ints, s: int, x: Floats) -> float:
 
 @inner_kernel
 def law_between(s: int, x0: float, x1: float, springs: Springs) -> tuple[float, float, float]:
-    """Of spring s the secant force between two elongations, its derivative by x1, and the energy stored at x1.
+    """For spring s: the secant force between two elongations, its derivative by x1, and the energy stored at x1.
     For x0 = x1 that is the force and half its slope."""
     if common(springs.constants[s, COUNT]) > 0.0:
         first, count = int(common(springs.constants[s, FIRST])), int(common(springs.constants[s, COUNT]))
@@ -83,7 +83,7 @@ def evaluate_springs(trial: Trial, springs: Springs, force: Floats, flow: Floats
 
 @inner_kernel
 def pull_apart(dofs: Ints, s: int, pull: float, force: Floats) -> None:
-    """Add a force to the first dof of a spring, take it from the second."""
+    """Adds a force to the first dof of a spring, and subtracts it from the second."""
     force[dofs[s, 0]] += pull
     if dofs[s, 1] >= 0:
         force[dofs[s, 1]] -= pull
@@ -91,7 +91,7 @@ def pull_apart(dofs: Ints, s: int, pull: float, force: Floats) -> None:
 
 @inner_kernel
 def stiffen(springs: Springs, s: int, slope: float, tangent: Tangent) -> None:
-    """Add the tangent of spring s."""
+    """Adds the tangent of spring s."""
     first, second = springs.dofs[s, 0], springs.dofs[s, 1]
     block, a = tangent.block, first % 3
     block[first // 3, 4 * a] += slope
@@ -138,7 +138,7 @@ def stiffen_all(springs: Springs, slopes: Floats, tangent: Tangent) -> None:
 
 
 def spring_slopes(u: Floats, springs: Springs) -> Floats:
-    """(s,) of all springs."""
+    """(s,) slopes of all springs."""
     return np.array([spring_slope(u, s, springs) for s in range(len(springs.dofs))])
 
 

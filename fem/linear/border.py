@@ -1,13 +1,13 @@
-"""Lines with a border: nodes are eliminated block by block, those of equations and rods left to a matrix that pivots.
+"""Lines with a border: nodes are eliminated block by block; nodes of equations and rods are solved with pivoting.
 
 With X_i the inverse of the running block of node i, for every two neighbours j, k that are left (``choice.py``)
 
     K_jk -= K_ji X_i K_ik,    r_j -= K_ji X_i r_i,    and back: u_i = X_i (r_i - sum of K_ij u_j)
 
-until the border remains. There dependent dofs are written as sums of independent ones, multipliers are added, and what
-is left is solved with row exchanges. Nothing pivots inside: the answer is put back into the equations
-(``newton/refine.py``), and where it is poor a direct solver takes over. In narrow models, and statics, everything is
-border, and its matrix a band.
+until the border remains. Its dependent dofs are written as sums of independent ones, multipliers are added, and its
+matrix is solved with row exchanges. The elimination inside has no pivoting: the solution is checked in the equations
+(``newton/refine.py``), and if it is poor a direct solver is used. In narrow models, and in statics, all nodes belong to
+the border, and its matrix is a band.
 
 Its matrix is stored by diagonals: entry (i, j) lies at ``band[i, j - i + width]``; row exchanges fill up to ``2 width``
 entries to the right. Source: Golub & Van Loan, Matrix Computations, 4.3.
@@ -25,15 +25,15 @@ from fem.linear.chain import LinearSystem, invert, times
 from fem.linear.choice import EliminationPlan
 
 SMALLEST_PIVOT = 1e-14
-"""A pivot below this fraction of the largest entry of the matrix is taken as singular."""
+"""A matrix with a pivot below this fraction of its largest entry counts as singular."""
 
 
 @called_kernel
 def solve_with_border(
     plan: EliminationPlan, bars: Bars, linear: LinearSystem, numbers: Floats, band: Floats, x: Floats
 ) -> bool:
-    """du and tau of ``linear``, whose block is kept; False where a pivot is not safe.
-    numbers (blocks, 9), band and x (its rows: the equations of the border)  scratch"""
+    """du and tau of ``linear``, whose block is unchanged; False: a pivot is not safe.
+    numbers (blocks, 9), band and x (its rows: the equations of the border)  work arrays"""
     count, du, target = plan.own.shape[0], linear.du, 0
     for dof in range(du.shape[0]):
         du[dof] = linear.residual[dof] if linear.free[dof] != 0.0 else 0.0
@@ -76,9 +76,9 @@ def solve_with_border(
 
 @inner_kernel
 def fill(plan: EliminationPlan, tangent: Tangent, block: Floats, numbers: Floats) -> bool:
-    """The matrix, without rods; ``block`` (n, 9) holds everything within nodes but the bars.
+    """Fills in the matrix, without rods; ``block`` (n, 9): everything within nodes except bars.
 
-    Returns whether anything couples nodes beyond the border: lumped masses, of which velocities are projected, do not.
+    Returns whether anything couples nodes inside: not so for the lumped masses of a projection of velocities.
     """
     off, cross, bar_tangent = tangent.off, tangent.cross, tangent.bar_tangent
     for k in range(numbers.shape[0]):
@@ -120,7 +120,7 @@ def fill(plan: EliminationPlan, tangent: Tangent, block: Floats, numbers: Floats
 def solve_border(
     plan: EliminationPlan, bars: Bars, linear: LinearSystem, numbers: Floats, band: Floats, x: Floats
 ) -> bool:
-    """du of the nodes of the border, and tau; False where what is left of the matrix is singular.
+    """du of the nodes of the border, and tau; False: the remaining matrix is singular.
     Multipliers are scaled to the size of the other entries."""
     start, column, factor, du, size = plan.start, plan.column, plan.factor, linear.du, 0.0
     begin, width = numbers.shape[0] - 1 - plan.inner.shape[0], (band.shape[1] - 1) // 3

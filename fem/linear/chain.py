@@ -1,6 +1,6 @@
 """Block elimination along paths and trees, leaves first: the linear solver of chains and branched lines.
 
-A node i hands its equations to its parent j over the one bar between them. With Di the running 3 x 3 block of node i,
+A node i is eliminated into its parent j over the one bar between them. With Di the running 3 x 3 block of node i,
 t, alpha, p, q the bar's numbers, o its off-diagonal mass, b = t - o and r the residuals:
 
     X = (Di + t I)^-1 (rows and columns of fixed dofs zero),  s = alpha / (1 + alpha q.Xp)
@@ -13,22 +13,22 @@ Where pairs couple i and j beside the bar, or without one, E = K_ij - b I and F 
     back: tau = s (q + E^T X^T q).dj - s (q.Xr),        di = Xr + Xp tau - X E dj
 
 The stiff alpha never enters a subtraction, so EA = 1e8 costs no digits, and a rod is the limit alpha = inf:
-s = 1/(q.Xp), with its gap g beside q.Xr. Where q.Xp is small (a rod at a fixed node, or in line with one that holds
-node i already) its multiplier waits for the node's parent, whose X it projects.
+s = 1/(q.Xp), with its gap g added to q.Xr. If q.Xp is small (a rod at a fixed node, or collinear with one that holds
+node i already) its multiplier becomes an unknown of the node's parent, whose X it projects.
 Sherman-Morrison, Ann. Math. Stat. 21 (1950).
 
-Pulls that wait. Eliminating node i leaves of the bar to its parent j
+Delayed pulls. The elimination of node i leaves of the bar to its parent j
 
     (1/alpha + q.Xp) pull = (q - b X^T q).dj - q.Xr + gap,        on j acts - (p - b Xp) pull,  tau = +- pull
 
-Where the flexibility 1/alpha + q.Xp is small, node i cannot move along the rod: it is fixed, or another rod holds it in
-that direction, and of q.Xp little more than round-off may be left. Dividing by it would hand noise on to j. Instead
-the pull *waits* as an unknown of node j, whose own flexibility is added to that of the rod: with a = p - b Xp,
+If the flexibility 1/alpha + q.Xp is small, node i cannot move along the rod: it is fixed, or another rod holds it in
+that direction, and q.Xp may consist of rounding errors, so that division by it would transfer noise to j. Instead the
+pull *waits* as an unknown of node j, whose own flexibility is added to that of the rod: with a = p - b Xp,
 c = q - b X^T q and Y = (Dj + ...)^-1 before,
 
     pull = s (c.Yr + c.k - along),  s = 1/(flexibility + c.Ya),    Y -= s Ya (c^T Y),    k -= s Ya (c.k - along)
 
-so that no pivot is smaller than what is known of it, whatever the angles between the rods.
+so that no pivot is smaller than its rounding error, whatever the angles between the rods.
 Source: delayed pivots; Duff & Reid, ACM Trans. Math. Softw. 9 (1983) 302-325.
 """
 
@@ -47,9 +47,10 @@ from fem.linear.choice import FIRST, LEAF, Tree
 
 ONE, TWO, THREE = np.uintp(1), np.uintp(2), np.uintp(3)
 SMALLEST_PIVOT = 1e-13
-"""A pivot below this fraction of its diagonal entry means: ask for a solver that pivots."""
+"""A pivot below this fraction of its diagonal entry is unsafe: a solver with pivoting is needed."""
 MOST_GROWTH = 1e6
-"""How far what an elimination takes from a block may exceed the numbers it comes from, for the same reason."""
+"""Largest ratio of what an elimination subtracts from a block to the numbers it is computed from, for the same
+reason."""
 # Places of the blocks E (rows of a node, columns of its parent) and F (the other way) behind the inverse of the node
 E, F, JOINED = 9, 18, 27
 
@@ -65,7 +66,7 @@ class Diagonal(NamedTuple):
 
 @inner_kernel
 def isotropic(diagonal: Diagonal, row: Index) -> float:
-    """That multiple for the node whose first dof is ``row``."""
+    """This multiple for the node whose first dof is ``row``."""
     value: float = diagonal.by_mass * diagonal.mass[row]
     if diagonal.damping.shape[0] > 0:
         value += diagonal.by_damping * diagonal.damping[row]
@@ -124,7 +125,7 @@ def invert_numbers(
 @kernel
 def invert(symmetric: bool, block: Floats, i: Index, shift: float, free: Floats, inverse: Floats) -> bool:
     """inverse[i] = (block[i] + shift I)^-1 restricted to the free dofs of node i; False where it has no safe pivot.
-    ``symmetric``: what stands below the diagonal of the block is not looked at. ``inverse`` may be ``block``."""
+    ``symmetric``: entries below the diagonal of the block are ignored. ``inverse`` may be ``block``."""
     upper = block[i, 1], block[i, 2], block[i, 5]
     lower = upper if symmetric else (block[i, 3], block[i, 6], block[i, 7])
     row = THREE * np.uintp(i)
@@ -141,7 +142,7 @@ def invert(symmetric: bool, block: Floats, i: Index, shift: float, free: Floats,
 
 @inner_kernel
 def is_fixed(i: Index, free: Floats) -> bool:
-    """Node i has no free dof: the rod to its parent is left to the parent."""
+    """Whether node i has no free dof: the rod to its parent is then treated at the parent."""
     row = THREE * np.uintp(i)
     return bool(free[row] == 0.0 and free[row + ONE] == 0.0 and free[row + TWO] == 0.0)
 
@@ -185,7 +186,7 @@ def times_transposed(at: int, i: Index, inverse: Floats, x0: float, x1: float, x
 def hand_over(
     i: Index, j: Index, xr0: float, xr1: float, xr2: float, inverse: Floats, block: Floats, du: Floats
 ) -> bool:
-    """D_j -= F X E and r_j -= F X r of node i; False where D_j outgrows what it comes from, so that digits are lost."""
+    """D_j -= F X E and r_j -= F X r of node i; False: D_j grows so much that digits are lost."""
     size, most = 0.0, 0.0
     for c in range(9):
         size = max(size, max(abs(block[j, c]), max(abs(inverse[i, E + c]), abs(inverse[i, F + c]))))
@@ -204,13 +205,13 @@ def hand_over(
     return most <= MOST_GROWTH * size
 
 
-# What is kept of the child of a node: a; c, then s Y^T c; flexibility, then the pull but for what the parent adds;
-# along; whether the pull waits, then the child pinned before it; and of a node itself, the child pinned last
+# Stored for the child of a node: a; c, then s Y^T c; flexibility, then the pull without the contribution of the parent;
+# along; whether the pull waits, then the child pinned before it; for the node itself, the child pinned last
 A, C, PULL, ALONG, BEFORE, LAST = 0, 3, 6, 7, 8, 9
 PINNED = 10
 NOT_WAITING, WAITING = -2.0, -1.0
 STIFF = 1e-3
-"""Part of the flexibility of a node below which a pull waits: three digits may be lost at most, and at each node."""
+"""A pull waits if its flexibility is below this fraction of the node's: at most three digits are lost at each node."""
 
 
 @inner_kernel
@@ -225,8 +226,8 @@ def wait(i: Index, a: Vector, c: Vector, flexibility: float, along: float, pinne
 def pin(
     i: Index, child: Index, largest: float, inverse: Floats, load: Vector, k: Vector, pinned: Floats
 ) -> tuple[bool, Vector]:
-    """Take up the pull that waits at a child of node i, whose displacement is inverse (load) + k.
-    Projects ``inverse[i]``, returns the new k. largest: of the diagonal of the inverse before anything was pinned"""
+    """Adds the waiting pull of a child of node i, whose displacement is inverse (load) + k.
+    Projects ``inverse[i]``, returns the new k. largest: on the diagonal of the inverse before anything was pinned"""
     r0, r1, r2 = load
     k0, k1, k2 = k
     a0, a1, a2 = pinned[child, A], pinned[child, A + 1], pinned[child, A + 2]
@@ -258,15 +259,15 @@ def pin(
 
 @inner_kernel
 def unpin(i: Index, link: Ints, sign: Floats, pinned: Floats, block: Floats, load: Vector, tau: Floats) -> None:
-    """The pulls that ``pin`` took up at node i, the last one first: each is part of the load of those before it.
-    load: what came on top of the residual of node i"""
+    """The pulls that ``pin`` added at node i, the last one first: each is part of the load of those before it.
+    load: the load in addition to the residual of node i"""
     load0, load1, load2 = load
     child = int(common(pinned[i, LAST]))
     while child >= 0:
         pull = pinned[child, PULL] + pinned[child, C] * load0
         pull += pinned[child, C + 1] * load1 + pinned[child, C + 2] * load2
         tau[link[child]] = sign[child] * pull
-        block[child, 6] = -pull  # where the child looks for it on the way back
+        block[child, 6] = -pull  # read by the child in the back substitution
         load0 -= pull * pinned[child, A]
         load1 -= pull * pinned[child, A + 1]
         load2 -= pull * pinned[child, A + 2]
@@ -274,14 +275,14 @@ def unpin(i: Index, link: Ints, sign: Floats, pinned: Floats, block: Floats, loa
 
 
 class LinearSystem(NamedTuple):
-    """K du = residual, and room to eliminate in.
+    """K du = residual, and work arrays of its elimination.
 
     free     (3n,)   1.0 free, 0.0 fixed
     tangent          K of the bars and pairs
     block    (n, 9)  its nodal blocks without the bars and what a diagonal adds; overwritten
     residual (3n,)   right-hand side, kept
-    inverse  (n, 9; JOINED with pairs), pinned (n or 0, PINNED)  scratch
-    du       (3n,)   out, zero at fixed dofs; on the way the reduced right-hand side
+    inverse  (n, 9; JOINED with pairs), pinned (n or 0, PINNED)  work arrays
+    du       (3n,)   out, zero at fixed dofs; meanwhile the reduced right-hand side
     tau      (m,)    out, change of the multipliers of rods
     """
 
@@ -297,7 +298,7 @@ class LinearSystem(NamedTuple):
 
 @inner_kernel
 def clear(i: Index, block: Floats, du: Floats) -> None:
-    """Reset what children hand over to node i."""
+    """Clears what children add to node i."""
     for c in range(9):
         block[i, c] = 0.0
     for c in range(3):
@@ -308,7 +309,7 @@ def clear(i: Index, block: Floats, du: Floats) -> None:
 def hold(
     symmetric: bool, i: Index, e: Index, j: Index, sign: float, bar_tangent: Floats, block: Floats, pinned: Floats
 ) -> None:
-    """Add bar e to the block of node j: its other node i is fixed. Of a rod only t: its pull waits for node j."""
+    """Adds bar e to the block of node j: its other node i is fixed. For a rod only t: its pull waits for node j."""
     t, alpha = bar_tangent[GEOMETRIC, e], bar_tangent[ALPHA, e]
     second = P if symmetric else Q
     if pinned.shape[0] > 0 and common(alpha) == np.inf:
@@ -324,7 +325,8 @@ def hold(
 
 @number_kernel
 def take_pins(i: Index, largest: float, load: Vector, tree: Tree, linear: LinearSystem) -> tuple[bool, Vector]:
-    """The pulls that wait at children of node i: whether all have safe pivots, and what they move it by."""
+    """Adds the pulls that wait at children of node i; returns whether all pivots are safe, and the resulting
+    displacement."""
     pinned, held, is_safe = linear.pinned, (0.0, 0.0, 0.0), True
     pinned[i, LAST], pinned[i, BEFORE] = -1.0, NOT_WAITING
     child = tree.child[i]
@@ -340,7 +342,8 @@ def take_pins(i: Index, largest: float, load: Vector, tree: Tree, linear: Linear
 
 @number_kernel
 def go_back(has_pairs: bool, tree: Tree, linear: LinearSystem) -> None:
-    """From the roots to the leaves: du of each node from that of its parent, and the pulls of rods."""
+    """Back substitution from the roots to the leaves: du of each node from that of its parent, and the pulls of
+    rods."""
     free, block, inverse = linear.free, linear.block, linear.inverse
     pinned, du, tau = linear.pinned, linear.du, linear.tau
     sequence, parent, link, bar_tangent = tree.sequence, tree.parent, tree.link, linear.tangent.bar_tangent
@@ -383,10 +386,10 @@ def solve_chain(
 ) -> bool:
     """Solve K du = residual on a forest; False where a pivot is not safe (du is then undefined).
 
-    symmetric  K is: p = q, and only upper halves of blocks are kept up
-    has_pairs  there are: blocks are filled, and K counts as unsymmetric. Both are literals: the rest falls away
-    is_filled  ``linear.block`` holds something; False: only room. Memory is then gone through once less
-    diagonal   adds to it
+    symmetric  whether K is: p = q, and only upper halves of blocks are updated
+    has_pairs  whether there are pairs: blocks are filled, and K counts as unsymmetric. Both are compile-time constants
+    is_filled  whether ``linear.block`` has content, otherwise it is only overwritten, which saves a pass through memory
+    diagonal   added to it
     """
     free, tangent, block, residual = linear.free, linear.tangent, linear.block, linear.residual
     inverse, pinned, du = linear.inverse, linear.pinned, linear.du
@@ -512,7 +515,7 @@ def solve_chain(
             du[above + TWO] = f2 + (b * xr2 + pull * a2)
         elif is_first:
             clear(j, block, du)
-        # kept for the way back (in the block of node i): Xp, s c and the pull
+        # kept for the back substitution (in the block of node i): Xp, s c and the pull
         block[i, 0], block[i, 1], block[i, 2] = xp0, xp1, xp2
         block[i, 3], block[i, 4], block[i, 5] = z0, z1, z2
         block[i, 6], block[i, 7] = pull, b

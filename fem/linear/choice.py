@@ -1,11 +1,9 @@
-"""Which linear solver a step takes, and why; in which order it eliminates: trees and paths, narrow bands, the rest.
+"""Choice of the linear solver of a step, with the reason; order of elimination for trees, narrow bands, and the rest.
 
-In which order nodes with several neighbours are eliminated, and where the blocks (3 x 3) of that elimination stand.
-
-Nodes of equations and of rods wait for the end: they are the *border*, whose matrix pivots (``border.py``). All others
-go one by one, next the one with the fewest neighbours left, all of which then couple with each other. Along a line
-that is one block more a node (two where it bends), up to the node that is tied to a body. In a band nobody goes first.
-Source: minimum degree; George & Liu, SIAM Rev. 31 (1989) 1-19.
+Nodes of equations and of rods are eliminated last: they are the *border*, whose matrix is pivoted (``border.py``). All
+others are eliminated one by one, always the one with the fewest remaining neighbours, which then couple with each
+other. Along a line that adds one block per node (two if it bends), up to the node that is tied to a body. In a band all
+nodes belong to the border. Source: minimum degree; George & Liu, SIAM Rev. 31 (1989) 1-19.
 """
 
 from __future__ import annotations
@@ -36,13 +34,13 @@ class Tree(NamedTuple):
 
     sequence (n,)  nodes, leaves first
     parent   (n,)  node that takes over the equations of a node, -1 at a root
-    link     (n,)  bar between a node and its parent, -1 at a root, or where pairs alone join the two
+    link     (n,)  bar between a node and its parent, -1 at a root, or if only pairs join the two
     sign     (n,)  1.0 where that bar runs from the node to its parent, -1.0 where it runs back
     child    (n,)  the first child of a node, -1 for none (empty where there are no rods)
     sibling  (n,)  the next child of the same parent, -1 for none (likewise)
     pair     (n,)  the first pair of ``Tangent.pairs`` between a node and its parent, -1 for none (empty: no pairs)
     further  (p,)  the next pair between the same two nodes, -1 for none
-    role     (n,)  LEAF: no node hands over to it; FIRST: it is the first to hand over to its parent
+    role     (n,)  LEAF: it has no children; FIRST: it is the first child of its parent to be eliminated
     """
 
     sequence: Ints
@@ -59,10 +57,10 @@ class Tree(NamedTuple):
 BAND_WORK = 3e6
 """Largest (number of equations) * (half bandwidth)^2 for which the compiled band solver is chosen."""
 SPARSE_START, SPARSE_NODE = 1e6, 1500.0
-"""What a direct solve outside compiled code costs beside its eliminations, in their multiplications: once, and for each
+"""Cost of a direct solve outside compiled code in addition to its eliminations, in multiplications: once, and per
 node."""
 IN_CACHE = 50_000
-"""Nodes of a chain whose arrays (some 600 bytes each in an elimination) are mostly found in a cache."""
+"""Largest number of nodes of a chain whose arrays (some 600 bytes each in an elimination) fit a cache."""
 
 
 @kernel
@@ -96,10 +94,10 @@ def find_tree(system: System, free: Ints) -> Tree | None:
 
     Pairs may stand beside one bar, or alone between two nodes.
 
-    The root lies half-way along the longest path from a supported node (or the first node): two independent
-    eliminations then meet in the middle, which a processor overlaps. With more than ``IN_CACHE`` nodes it waits for
-    memory, and one end alone is faster. Rods are followed to a supported node: what hangs on the outer end of a rod
-    then is free to move along it, and nothing but masses is added up on the way.
+    The root is half-way along the longest path from a supported node (or the first node): two independent eliminations
+    then meet in the middle, which a processor executes in parallel. With more than ``IN_CACHE`` nodes memory is the
+    limit, and one direction is faster. With rods the root is at a supported node: nodes beyond the outer end of a rod
+    can then move along it, and only masses are added on the way.
     """
     if system.equations or len(heads(system.bars)) < len(system.bars.rods):
         return None
@@ -108,7 +106,7 @@ def find_tree(system: System, free: Ints) -> Tree | None:
     is_there[system.gone_bars] = False
     if len(pairs):
         numbers = [each.min(axis=1) * count + each.max(axis=1) for each in (pairs, nodes[is_there])]
-        alone = np.column_stack(np.divmod(np.setdiff1d(*numbers), count))  # nodes that pairs join and no bar does
+        alone = np.column_stack(np.divmod(np.setdiff1d(*numbers), count))  # nodes joined by pairs but not by a bar
         nodes, is_there = np.concatenate([nodes, alone]), np.concatenate([is_there, np.ones(len(alone), np.bool_)])
     (present,) = is_there.nonzero()
     ends = np.concatenate([nodes[present, 0], nodes[present, 1]])
@@ -139,19 +137,19 @@ def find_tree(system: System, free: Ints) -> Tree | None:
 
 
 def _roles(sequence: Ints, parent: Ints) -> Ints:
-    """Which nodes have no children, and which are the first child of their parent in the sequence."""
+    """Nodes without children, and nodes that are the first child of their parent in the sequence."""
     role = np.full(len(parent), LEAF, np.int64)
     children = sequence[parent[sequence] >= 0]
     role[parent[children]] = 0
     first = np.full(len(parent), -1, np.int64)
-    first[parent[children[::-1]]] = children[::-1]  # the last that is written stays
+    first[parent[children[::-1]]] = children[::-1]  # the last one written remains
     role[first[first >= 0]] |= FIRST
     return role
 
 
 def _lists(owner: Ints, count: int) -> tuple[Ints, Ints]:
-    """What has an owner (-1: none) as lists: the first one of each of ``count`` owners, the next one of the same.
-    -1: no more."""
+    """Items with an owner (-1: none) as linked lists: the first item of each of ``count`` owners, the next one of
+    the same. -1: end of the list."""
     first, further = np.full(count, -1, np.int64), np.full(len(owner), -1, np.int64)
     (owned,) = np.nonzero(owner >= 0)
     owned = owned[np.argsort(owner[owned], kind="stable")]
@@ -197,7 +195,7 @@ def number_band(system: System, free: Ints) -> tuple[Ints, int]:
     """Equation numbers by reverse Cuthill-McKee, and the half bandwidth.
     (3n + m,): of each dof (-1 fixed), then of the multiplier of each bar (-1: no rod)."""
     pairs = np.concatenate([system.bars.nodes, system.pairs])
-    # Multipliers stand behind the nodes: vertices of the graph, and triples of unknowns of which one is used.
+    # Multipliers follow the nodes: vertices of the graph, and triples of unknowns of which one is used.
     rods, row, count = system.bars.rods, rows_of(system.bars), len(system.labels)
     behind, lengths = count + row, len(heads(system.bars))
     for end in range(2):
@@ -233,7 +231,7 @@ class EliminationPlan(NamedTuple):
     target   blocks between each two of these neighbours, one node after the other
     own (n,), between (m + p, 2)  blocks K_ii of nodes; K_ij, K_ji of bars and pairs
     border (b,), rank (n,)  nodes, and the place of a node among them
-    inner    (s, 2) nodes of each block of theirs, by place; the last blocks but one, which nobody reads, are these
+    inner    (s, 2) positions of the nodes of each block between them: the last blocks but one, which is unused
     start (3b+1,), column, factor  dofs of the border as sums of its equations' unknowns: none where fixed
     multiplier (r,) unknowns that are those of rods
     """
@@ -263,9 +261,9 @@ NO_PLAN = EliminationPlan(
     NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NO_PAIRS, NOTHING, NOTHING, NO_PAIRS, NOTHING, NOTHING, np.zeros(0),
     NOTHING,
 )  # fmt: skip
-"""For solvers that have none."""
+"""For solvers without a plan."""
 BLOCK, NODE = 27, 60
-"""Multiplications of a product of two blocks; of what else a node takes."""
+"""Multiplications for a product of two blocks, and for the rest of the work for a node."""
 
 
 def plan_of(
@@ -318,7 +316,7 @@ def plan_of(
             target += [(other, another) for another in others]
             around[other].update(others)
             around[other] -= {node, other}
-            if is_left[other]:  # behind its equals: lines take turns, which a processor overlaps
+            if is_left[other]:  # after its equals: lines alternate, which a processor executes in parallel
                 turn += 1
                 heappush(waiting, (len(around[other]), turn, other))
         first.append(len(near))
@@ -367,21 +365,21 @@ NAMES = {
 }
 """Names of linear solvers in messages."""
 UNSYMMETRIC = {CG: BICGSTAB, CHAIN: UNSYMMETRIC_CHAIN}
-"""What takes their place where the tangent is not symmetric."""
+"""Their replacements for unsymmetric tangents."""
 DIRECT_SOLVERS = ("DIRECT", SUPERLU, PARDISO)
 SOLVERS = ("AUTO", "CHAIN", "BAND", "BORDER", "CG", *DIRECT_SOLVERS)
-"""Values of the option; DIRECT leaves the choice of the library to us."""
+"""Values of the option; DIRECT leaves the choice of the library to the program."""
 
 NO_TREE = Tree(NOTHING, NOTHING, NOTHING, np.zeros(0), NOTHING, NOTHING, NOTHING, NOTHING, NOTHING)
-"""For solvers that follow no elimination order."""
+"""For solvers without an elimination tree."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The linear solver of a step: its number for the march, what that solver needs, and why it was chosen.
+    """The linear solver of a step: its number for the march, its data, and the reason for the choice.
 
     rows, width      of a band
-    library, remark  what direct solves use, and its name in the record
+    library, remark  library of direct solves, and its name in the record
     """
 
     solver: int

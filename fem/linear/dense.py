@@ -6,12 +6,12 @@ from fem.arrays import Floats
 from fem.compiled import called_kernel
 
 SMALLEST_PIVOT = 1e-11
-"""A pivot below this fraction of the largest entry is for solvers that do more about it."""
+"""A pivot below this fraction of the largest entry is unsafe."""
 
 
 @called_kernel
 def eliminate(count: int, width: int, matrix: Floats) -> bool:
-    """Of [A B], ``count`` rows and ``width`` columns: A^-1 B takes the place of B. False: A is nearly singular."""
+    """For [A B] with ``count`` rows and ``width`` columns, replaces B by A^-1 B. False: A is nearly singular."""
     largest = 0.0
     for i in range(count):
         for j in range(count):

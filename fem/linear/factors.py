@@ -1,4 +1,4 @@
-"""Libraries that factorise sparse matrices: SciPy's SuperLU always, PARDISO of Intel's MKL where pypardiso is there."""
+"""Libraries that factorise sparse matrices: SciPy's SuperLU, or PARDISO of Intel's MKL if pypardiso is installed."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 SUPERLU, PARDISO = "SUPERLU", "PARDISO"
 WORTHWHILE = 5000
-"""Equations from which PARDISO is taken where it is installed: below, loading MKL costs more than it saves."""
+"""Number of equations from which on PARDISO is used if installed: below, loading MKL costs more than it saves."""
 PARDISO_SETTINGS = {1: 1, 2: 2, 10: 8}
 """Of ``iparm``: these values count, nested dissection, pivots below 1e-8 are perturbed (and the residual looked at)."""
 ROUND_OFF, POOR = 1e-14, 1e-10
-"""Errors of a solution that needs no refinement, and of one that is not believed: another solver is asked."""
+"""Error of a solution that needs no refinement; error beyond which it is rejected and another solver is used."""
 NOTHING = 1e-12
-"""Fraction of the largest equation that is added to the size of each: one of zeros has no size of its own."""
+"""Fraction of the largest equation that is added to the size of each: an equation of zeros has no size."""
 SINGULAR = 1e-14
 """A dense matrix whose condition number, rows and columns scaled, is beyond the inverse of this is singular."""
 HELPS = 0.5
@@ -49,7 +49,7 @@ class SuperLU:
         from scipy.sparse.linalg import splu
 
         order = "NATURAL" if self.wants_order else "MMD_AT_PLUS_A"
-        self._factor = None  # the room is needed
+        self._factor = None  # release memory first
         try:
             self._factor = splu(matrix, permc_spec=order, diag_pivot_thresh=0.01, options={"SymmetricMode": True})
         except RuntimeError:  # exactly singular
@@ -117,7 +117,7 @@ class Pardiso:
 
 
 def _release(handle: Any, kind: int, count: int) -> None:
-    """Give back the room of a solver that is gone: its memory belongs to MKL."""
+    """Releases the memory of a solver that no longer exists, which MKL owns."""
     from pypardiso import PyPardisoSolver
     from scipy.sparse import eye_array
 
@@ -127,11 +127,11 @@ def _release(handle: Any, kind: int, count: int) -> None:
 
 
 Factors: TypeAlias = SuperLU | Pardiso
-"""The factors of one matrix at a time, all of one pattern: ``factorise`` is False where it is singular to the library.
+"""The factors of one matrix at a time, all of one pattern: ``factorise`` is False if the library finds it singular.
 
-wants_order  rows are best handed over in an order that keeps the factors sparse; is_lower: only the lower triangle
+wants_order  rows should be in an order that keeps the factors sparse; is_lower: only the lower triangle
 price        of a factorisation, in solves with it (measured on a net of 300 x 300, SuperLU: 40, on 100 x 100: 20)
-kind         of matrix, as the library has come to know it
+kind         of matrix, as determined by the library
 """
 
 
@@ -142,8 +142,8 @@ def is_installed(package: str) -> bool:
 
 
 def library_for(wanted: str, equations: int) -> tuple[str, str]:
-    """The library of a direct solver (``wanted`` names it, or not), and a remark for the record.
-    CommandError where the library asked for is not installed."""
+    """The library of a direct solver (``wanted`` may name it), and a remark for the record.
+    CommandError: the requested library is not installed."""
     has_pardiso = is_installed("pypardiso")
     if wanted == PARDISO and not has_pardiso:
         raise CommandError(f"--solver pardiso: {lacks('pypardiso', 'direct')}")
@@ -157,7 +157,7 @@ def library_for(wanted: str, equations: int) -> tuple[str, str]:
 def factors_of(library: str, is_symmetric: bool, has_order: bool) -> Factors:
     """Open a library. ``is_symmetric``: all matrices are; ``has_order``: their rows can be put in any order."""
     if library == PARDISO:
-        for folder in ("lib", "Library/bin"):  # spare pypardiso its search through the whole installation for it
+        for folder in ("lib", "Library/bin"):  # so that pypardiso need not search the whole installation for it
             for path in sorted(Path(sys.prefix, folder).glob("*mkl_rt*")):
                 os.environ.setdefault("PYPARDISO_MKL_RT", str(path))
         return Pardiso(is_symmetric)
@@ -199,11 +199,10 @@ def solve_dense(matrix: Floats, right: Floats) -> Floats | None:
 
 
 def refine(solve: Callable[[Floats], Floats], matrix: Matrix, right: Floats) -> Floats | None:
-    """Solution of matrix x = right, its residual put through ``solve`` again while that helps; None: it stays poor.
+    """Solution of matrix x = right, refined by its residual while that helps; None: it remains inaccurate.
 
     Each component of the residual is compared with the sum of the magnitudes it consists of, as in
-    ``newton/refine.py``.
-    right (n,) or (n, k)
+    ``newton/refine.py``. right (n,) or (n, k)
     """
     magnitudes, solution, before = abs(matrix), np.zeros_like(right), np.inf
     rest = right
@@ -267,7 +266,7 @@ def equilibrated(matrix: Sparse) -> tuple[Sparse, Floats] | None:
 
 
 def symmetric_factor(matrix: Sparse, order: str = "MMD_AT_PLUS_A") -> Elimination | None:
-    """Factors of a symmetric matrix (CSC), pivots on its diagonal whatever their size; None: one of them is zero."""
+    """Factors of a symmetric matrix (CSC), with pivots on its diagonal of any size; None: one of them is zero."""
     from scipy.sparse.linalg import splu
 
     try:
@@ -291,10 +290,10 @@ def minimum_degree(graph: Sparse) -> Ints:
     graph.data[:] = -1.0
     most = float(np.diff(graph.indptr).max(initial=0))
     factor = symmetric_factor((graph + (2.0 + most) * eye_array(graph.shape[0])).tocsc())
-    assert factor is not None  # of a matrix whose diagonal outweighs its rows
+    assert factor is not None  # the matrix is diagonally dominant
     return np.asarray(factor.perm_c, np.int64)
 
 
 def start_vector(count: int, turn: int = 0) -> Floats:
-    """For iterations: it has a part in every mode; another one for every ``turn``."""
+    """Start of iterations: it has a component in every mode; a different one for every ``turn``."""
     return np.asarray(np.cos(np.arange(count) * (1.234567 + 0.1 * turn)) + 1.5)

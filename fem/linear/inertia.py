@@ -1,7 +1,7 @@
-"""How many eigenvalues of a symmetric matrix are negative (its inertia), and which are nearest to zero, with vectors.
+"""Number of negative eigenvalues of a symmetric matrix (its inertia); eigenvalues nearest to zero, with vectors.
 
 Small matrices: all eigenvalues. Large ones: the signs of the pivots of a symmetric factorisation without exchanges
-(Sylvester's law of inertia), believed where a solution with it is confirmed by its residual; eigenvalues nearest to
+(Sylvester's law of inertia), accepted if a solution with it is confirmed by its residual; eigenvalues nearest to
 zero by inverse iteration with the same factor. Sources: Golub & Van Loan, Matrix Computations, 4.4, 8.1.
 """
 
@@ -13,21 +13,21 @@ from fem.arrays import Floats, Sparse
 from fem.linear.factors import equilibrated, negative_pivots, start_vector, symmetric_factor
 
 DENSE, MOST_DENSE = 60, 2000
-"""Equations up to which all eigenvalues are found, and up to which they are where no factor is to be trusted."""
+"""Equations up to which all eigenvalues are computed, and up to which they are if no factor is reliable."""
 NONE = 1e-12
-"""Part of the largest eigenvalue below which one is zero but for round-off."""
+"""Fraction of the largest eigenvalue below which one counts as zero."""
 ASYMMETRY = 1e-9
 """Part of the largest entry by which a matrix may differ from its transpose."""
 SOUND = 1e-6
-"""Change of a solution by its own residual beyond which the factor is not believed."""
+"""Largest change of a solution by its residual for the factor to be accepted."""
 NEAREST = 6
-"""Eigenvalues nearest to zero that are sought of a large matrix."""
+"""Number of eigenvalues nearest to zero that are computed for a large matrix."""
 
 
 class Spectrum:
     """Of a matrix (CSC, n x n).
 
-    negative   eigenvalues below zero; -1: unknown (the matrix is not symmetric, or no factor is to be trusted)
+    negative   number of eigenvalues below zero; -1: unknown (the matrix is not symmetric, or no factor is reliable)
     """
 
     def __init__(self, matrix: Sparse) -> None:
@@ -72,7 +72,7 @@ class Spectrum:
             self.negative = int(np.count_nonzero(self._values < -NONE * np.abs(self._values).max()))
 
     def _factorise(self) -> bool:
-        """Factors without row exchanges, and their count; False where a solution with them is not confirmed."""
+        """Factorises without row exchanges and counts pivots; False: a solution is not confirmed."""
         if (scaled := equilibrated(self.matrix)) is None or (factor := symmetric_factor(scaled[0])) is None:
             return False
         self._factor, negative = (factor, scaled[1]), negative_pivots(factor)

@@ -1,16 +1,6 @@
-"""Products of a tangent and a vector, row by row, and the Krylov solvers, which need nothing else of it.
+"""Product of a tangent and a vector, row by row, and the Krylov solvers, which only need this product.
 
-This is the only place that knows how the parts of a tangent are put together.
-
-Matrix-free Krylov solvers with block-Jacobi: nets in motion, where inertia keeps the tangent well conditioned.
-
-Conjugate gradients for symmetric tangents, stabilised biconjugate gradients (BiCGStab) for unsymmetric ones.
-
-K x is taken bar by bar from the nine numbers; nothing is assembled but the 3 x 3 blocks on the diagonal, whose inverses
-precondition. The Newton iteration around it is inexact: a solve need not be better than ``forcing`` times its residual.
-Negative curvature (an indefinite tangent) or too many iterations hand the system over to the direct solver.
-Sources: Hestenes & Stiefel 1952; van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992); Saad, Iterative Methods for
-Sparse Linear Systems, 9.2; inexact Newton: Dembo, Eisenstat & Steihaug 1982.
+No other module computes this product.
 """
 
 from __future__ import annotations
@@ -24,6 +14,15 @@ from fem.forces.bar import ALPHA, GEOMETRIC, P, Q
 from fem.forces.protocol import Tangent
 from fem.linear.chain import LinearSystem, invert
 
+# Matrix-free Krylov solvers with block-Jacobi: nets in motion, where inertia keeps the tangent well conditioned.
+#
+# Conjugate gradients for symmetric tangents, stabilised biconjugate gradients (BiCGStab) for unsymmetric ones.
+#
+# K x is computed bar by bar from the nine numbers; only the 3 x 3 blocks on the diagonal are assembled, whose inverses
+# precondition. Newton's iteration is inexact: a solve may leave ``forcing`` times its residual. With negative curvature
+# (an indefinite tangent) or too many iterations the direct solver is used.
+# Sources: Hestenes & Stiefel 1952; van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992); Saad, Iterative Methods for
+# Sparse Linear Systems, 9.2; inexact Newton: Dembo, Eisenstat & Steihaug 1982.
 MOST_ITERATIONS = 250
 """Beyond this a sparse factorisation is cheaper."""
 BREAKDOWN = 1e-30
@@ -42,7 +41,7 @@ def add_blocks(factor: float, block: Floats, x: Floats, product: Floats) -> None
 
 @inner_kernel
 def add_between(factor: float, has_rods: bool, tangent: Tangent, x: Floats, product: Floats) -> None:
-    """product += factor times what bars and pairs do, rods without their constraints."""
+    """product += factor times the product with bars and pairs, without the constraints of rods."""
     ends, numbers, pairs, cross = tangent.ends, tangent.bar_tangent, tangent.pairs, tangent.cross
     for e in range(ends.shape[0]):
         i, j = 3 * ends[e, 0], 3 * ends[e, 1]
@@ -75,7 +74,7 @@ def add_product(factor: float, has_rods: bool, tangent: Tangent, x: Floats, prod
 
 @kernel
 def multiply(tangent: Tangent, block: Floats, free: Floats, x: Floats, product: Floats) -> None:
-    """product = K x over the free dofs, K the matrix that is solved with: its blocks (n, 9) within nodes, no rods.
+    """product = K x over the free dofs, K the matrix of the solve: its blocks (n, 9) within nodes, no rods.
     x is zero at fixed dofs."""
     ends, off = tangent.ends, tangent.off
     for dof in range(product.shape[0]):
@@ -93,7 +92,7 @@ def multiply(tangent: Tangent, block: Floats, free: Floats, x: Floats, product: 
 
 @called_kernel
 def diagonal_blocks(tangent: Tangent, block: Floats, inverse: Floats, free: Floats) -> bool:
-    """Invert the diagonal blocks (nodal block + bars) into ``inverse`` (n, 9); False where one is not safe."""
+    """Inverts the diagonal blocks (nodal block + bars) into ``inverse`` (n, 9); False: one is not safe."""
     nodes, bar_tangent = tangent.ends, tangent.bar_tangent
     for i in range(block.shape[0]):
         for k in range(9):
@@ -127,9 +126,9 @@ def precondition(inverse: Floats, residual: Floats, z: Floats) -> float:
 
 @called_kernel
 def solve_cg(forcing: float, linear: LinearSystem, vectors: Floats) -> int:
-    """Solve K du = residual; returns the iterations spent, -1 where the direct solver must take over.
+    """Solve K du = residual; returns the number of iterations, -1 if the direct solver is needed.
     forcing          fraction of the residual (2-norm) that may be left
-    vectors (4, 3n)  room: residual of the solve, preconditioned residual, direction, K direction"""
+    vectors (4, 3n)  work arrays: residual of the solve, preconditioned residual, direction, K direction"""
     tangent, block, free, residual = linear.tangent, linear.block, linear.free, linear.residual
     inverse, du = linear.inverse, linear.du
     if not diagonal_blocks(tangent, block, inverse, free):
@@ -170,8 +169,8 @@ def solve_cg(forcing: float, linear: LinearSystem, vectors: Floats) -> int:
 
 @called_kernel
 def solve_bicgstab(forcing: float, linear: LinearSystem, vectors: Floats) -> int:
-    """Solve K du = residual for an unsymmetric K; returns the iterations spent, -1 where the direct solver must.
-    As ``solve_cg``, preconditioned from the right; vectors (6, 3n): room."""
+    """Solve K du = residual for an unsymmetric K; returns the number of iterations, -1 if the direct solver is needed.
+    As ``solve_cg``, preconditioned from the right; vectors (6, 3n): work arrays."""
     tangent, block, free, residual = linear.tangent, linear.block, linear.free, linear.residual
     inverse, du = linear.inverse, linear.du
     if not diagonal_blocks(tangent, block, inverse, free):

@@ -1,7 +1,7 @@
 """The effective tangent as a sparse matrix: the pattern is found once per step, then a kernel fills in the numbers.
 
-Entries are addressed by blocks of two nodes: within a column they stand by rows, so that (row dof, column dof) lies at
-``start[column] + offset[block] + rank[row]``. A bar so needs two numbers of its own, not 36.
+Entries are addressed by blocks of two nodes: within a column they are sorted by rows, so that (row dof, column dof) is
+at ``start[column] + offset[block] + rank[row]``. Thus a bar needs two numbers, not 36.
 Importing SciPy's sparse modules takes a while, so this happens when the first such matrix is asked for.
 """
 
@@ -23,7 +23,7 @@ from fem.linear.products import multiply
 
 
 class Linearised(Protocol):
-    """What is read, the tangent, its blocks within nodes (n, 9), residual (3n,), and written: du (3n,), tau (m,)."""
+    """Input: the tangent, its blocks within nodes (n, 9), residual (3n,); output: du (3n,), tau (m,)."""
 
     @property
     def tangent(self) -> Tangent: ...
@@ -38,14 +38,14 @@ class Linearised(Protocol):
 
 
 class Pattern(NamedTuple):
-    """Where entries of a compressed-column matrix lie.
+    """Positions of the entries of a compressed-column matrix.
 
-    rank     (3n,)    place of a dof among those of its node that are in the matrix; -1: it is not in it
-    start    (3n,)    where the column of a dof begins (in the lower triangle: would begin, were its node whole)
+    rank     (3n,)    index of a dof among those of its node that are in the matrix; -1: it is not in it
+    start    (3n,)    start of the column of a dof (in the lower triangle: as if its node's block were complete)
     diagonal (n,)     offset of the block of a node with itself
-    bars     (m, 2)   offsets of the blocks (rows i, columns j) and (rows j, columns i) of a bar; -1: left out
+    bars     (m, 2)   offsets of the blocks (rows i, columns j) and (rows j, columns i) of a bar; -1: omitted
     pairs    (p, 2)   likewise of ``Tangent.pairs``
-    lower    (1,)     1: only the lower triangle is kept
+    lower    (1,)     1: only the lower triangle is stored
     """
 
     rank: Ints
@@ -70,7 +70,7 @@ def write_rows(pattern: Pattern, rows: Ints, columns: Ints, offset: Ints, place:
 
 @kernel
 def fill_values(pattern: Pattern, tangent: Tangent, block: Floats, values: Floats) -> None:
-    """The numbers of the matrix, from the nine numbers of the bars, the nodal blocks and what couples two nodes."""
+    """Values of the matrix, from the nine numbers of the bars, the nodal blocks and the blocks of two nodes."""
     nodes, bar_tangent, off, pairs, cross = tangent.ends, tangent.bar_tangent, tangent.off, tangent.pairs, tangent.cross
     rank, start = pattern.rank, pattern.start
     is_lower = pattern.lower[0] == 1
@@ -89,7 +89,7 @@ def fill_values(pattern: Pattern, tangent: Tangent, block: Floats, values: Float
         i_j, j_i = pattern.bars[e, 0], pattern.bars[e, 1]
         alpha = (
             bar_tangent[ALPHA, e] if bar_tangent[ALPHA, e] < np.inf else 0.0
-        )  # that of a rod is a constraint of its own
+        )  # that of a rod is a separate constraint
         for c in range(3):
             along = alpha * bar_tangent[Q + c, e]
             for a in range(3):
@@ -187,20 +187,20 @@ class SparseTangent:
 
 
 def reduced(matrix: Sparse, transform: Sparse) -> Sparse:
-    """The matrix over the independent unknowns (CSC); what overflows is seen in it."""
+    """The matrix over the independent unknowns (CSC); overflow remains visible in it."""
     with np.errstate(invalid="ignore", over="ignore"):
         return (transform.T @ matrix @ transform).tocsc()
 
 
 def coupled_nodes(system: System) -> Ints:
-    """(p, 2) nodes that share a bar, then those that anything else couples."""
+    """(p, 2) nodes that share a bar, then nodes coupled otherwise."""
     return np.concatenate([system.bars.nodes, system.pairs])
 
 
 def elimination_order(system: System) -> Ints:
     """Nodes in an order that keeps factors sparse: multiple minimum degree, as SuperLU finds it, of the node graph.
-    A third of the size of the matrix, and the nodes' dofs stay together: found once per step it costs less, and the
-    factorisations gain a tenth, against leaving it to each of them."""
+    The graph is a third of the size of the matrix, and the dofs of a node stay together: computed once per step it is
+    cheaper, and factorisations are a tenth faster, than if each one orders the matrix."""
     from scipy.sparse import coo_array
 
     pairs, count = coupled_nodes(system), len(system.labels)
@@ -213,7 +213,7 @@ def elimination_order(system: System) -> Ints:
 # [ K  P ] [du ]   [ residual ]      P, Q: gradients of the constraints, p and q at the second node of a rod,
 # [ Q^T 0] [tau] = [  - gaps  ]      minus at the first
 class SaddleMatrix:
-    """The matrix over the independent dofs and, behind them, the multipliers of rods; its pattern is found once."""
+    """The matrix over the independent dofs, followed by the multipliers of rods; its pattern is computed once."""
 
     def __init__(self, tangent: SparseTangent) -> None:
         self._tangent = tangent
@@ -238,7 +238,7 @@ class SaddleMatrix:
             self._transform = block_diag([tangent.transform, eye_array(lengths)], format="csr")
 
     def of(self, work: Linearised) -> Sparse:
-        """The numbers of now (CSC)."""
+        """The matrix with the present numbers (CSC)."""
         from scipy.sparse import csc_array
 
         bars = self._tangent.system.bars
@@ -246,7 +246,7 @@ class SaddleMatrix:
         values = np.concatenate([self._tangent.values(work), across, along])[self._order]
         pattern = (self._indices.copy(), self._indptr.copy()) if self._adds_up else (self._indices, self._indptr)
         full = csc_array((values, *pattern), shape=(self._size, self._size))
-        if self._adds_up:  # both branches of a rope end at its pulley
+        if self._adds_up:  # both legs of a rope end at its pulley
             full.sum_duplicates()
         return full if self._transform is None else reduced(full, self._transform)
 
@@ -283,26 +283,26 @@ class SaddleSolver:
         return True
 
 
-# Direct solution of sparse systems, for whatever no compiled solver takes; the last factor is kept and preconditions.
+# Direct solution of sparse systems without a compiled solver; the last factor is kept as a preconditioner.
 #
-# While the state moves little, the factor of an earlier tangent makes conjugate gradients converge in a few iterations,
-# each the price of one back-substitution. A new factor is made where the next solve would cost more than the solves
-# with this one have on average, its making included: the best moment where costs only rise.
+# While the state changes little, the factor of an earlier tangent makes conjugate gradients converge in few iterations,
+# each at the cost of one back-substitution. A new factor is made when the next solve would cost more than the average
+# of the solves with this one, its factorisation included: this is optimal if costs only rise.
 
 POOR = 1e-9
 """Relative residual of a direct solve above which it is repeated with full pivoting."""
 SMALLEST_KEPT = 1500
-"""Equations from which factors are kept and systems solved as well as Newton needs; smaller ones are solved exactly."""
+"""Number of equations from which on factors are kept and solves are inexact; smaller ones are solved exactly."""
 
 LOOSEST = 1e-3
-"""Largest part of the residual that is left: with it, Newton needs as many iterations as with exact solves, or one in
-thirty more."""
+"""Largest fraction of the residual that may be left: Newton then needs as many iterations as with exact solves, or
+one in thirty more."""
 
 
 class DirectSolver:
     """Writes ``work.du`` for ``work.residual``, with the library of ``factors``.
 
-    free, equations   what may move, what depends on it
+    free, equations   free dofs, and equations between dofs
     is_symmetric  the tangent always is: conjugate gradients and symmetric factorisations will do
     """
 
@@ -321,7 +321,7 @@ class DirectSolver:
         self._factored: Any = None
 
     def state(self) -> dict[str, Any]:
-        """What later solves depend on, with the matrix of the factor that is kept."""
+        """Data on which later solves depend, with the matrix of the kept factor."""
         counts = {"spent": self.spent, "solves": self.solves, "patience": self.patience, "kind": self.factors.kind}
         matrix = self._factored
         if not self.has_factor:
@@ -340,14 +340,14 @@ class DirectSolver:
             self.has_factor = self.factors.factorise(self._factored)
 
     def solve(self, work: Linearised, forcing: float) -> bool:
-        """False where the tangent is singular or anything is not finite.
-        forcing  fraction of the residual (2-norm) that may be left where a kept factor serves, if below ``LOOSEST``"""
+        """False: the tangent is singular or something is not finite.
+        forcing  fraction of the residual (2-norm) that may be left with a kept factor, if below ``LOOSEST``"""
         right = work.residual[self.independent]
         work.du[:] = 0.0
         if len(right) == 0:
             return True
         solution = None
-        with np.errstate(all="ignore"):  # overflow and NaN show up in residuals, and are refused
+        with np.errstate(all="ignore"):  # overflow and NaN are detected in residuals
             if self.has_factor:
                 solution = self._iterate(work, right, min(forcing, LOOSEST))
             if solution is None and np.isfinite(right).all():
@@ -358,7 +358,7 @@ class DirectSolver:
         return True
 
     def _factor(self, work: Linearised, right: Floats) -> Floats | None:
-        """Solution with a new factor, exact; None where the tangent is singular or not finite."""
+        """Exact solution with a new factor; None: the tangent is singular or not finite."""
         matrix = self.tangent.matrix(work)
         self.has_factor = False
         if not np.isfinite(matrix.data).all():
@@ -381,7 +381,7 @@ class DirectSolver:
         return np.asarray(self.full[self.independent])
 
     def _iterate(self, work: Linearised, right: Floats, forcing: float) -> Floats | None:
-        """Solution by conjugate gradients with the kept factor; None where a new one is worth its price."""
+        """Solution by conjugate gradients with the kept factor; None: a new factor is cheaper."""
         from scipy.sparse.linalg import LinearOperator, cg
 
         shape, spent = (len(right), len(right)), 0

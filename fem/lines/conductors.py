@@ -1,9 +1,9 @@
 """A conductor of a core and wires around it, and a span of it at rest: sag and tension, new and after years.
 
-Both materials have the strain of the conductor, less their own expansion. Stresses are over the area of the whole
-conductor. A material that is new follows its initial curve, a polynomial of the strain in percent; it never pushes.
-What it remembers is the point of its largest stretch, on the initial curve (a load) or on its curve after ten years
-(creep): below it goes along the final modulus, beyond it too, up to the initial curve, which it then follows again.
+Both materials have the strain of the conductor, less their own expansion. Stresses are forces over the area of the
+whole conductor. A new material follows its initial curve, a polynomial of the strain in percent; it has no compression.
+Its state is the point of its largest stretch, on the initial curve (a load) or on its curve after ten years (creep):
+below that point it follows the final modulus, beyond it too, up to the initial curve, which it then follows again.
 Source: Aluminum Association, Stress-Strain-Creep Curves for Aluminum Overhead Electrical Conductors (1974);
 D. A. Douglass, F. R. Thrash, Sag and Tension of Conductor, in L. L. Grigsby (ed.), Electric Power Engineering Handbook
 (2006), ch. 14.
@@ -24,7 +24,7 @@ from typing import NamedTuple
 from fem.lines.hanging import LineError, root
 
 CLOSE = 1e-9
-"""Relative difference of both sides of the equilibrium that a state may have."""
+"""Largest relative difference of both sides of the equilibrium of a state."""
 
 
 class StressCurves(NamedTuple):
@@ -59,12 +59,12 @@ class Conductor(NamedTuple):
 
 
 Memory = tuple[Stretch | None, ...]
-"""Of each material; None: it is new."""
+"""Largest stretch of each material; None: it is new."""
 
 
 def polynomial(curves: StressCurves, coefficients: Sequence[float], strain: float) -> float:
-    """Stress of a curve at a strain, not below zero; beyond its end it continues with the modulus, so that roots are
-    found, which are refused then."""
+    """Stress of a curve at a strain, not below zero; beyond its end it continues with the modulus, so that root
+    finding works; such results are refused afterwards."""
     if strain <= 0.0:
         return 0.0
     x, value = min(100.0 * strain, curves.end), 0.0
@@ -74,7 +74,7 @@ def polynomial(curves: StressCurves, coefficients: Sequence[float], strain: floa
 
 
 def stress(curves: StressCurves, strain: float, memory: Stretch | None) -> float:
-    """Of one material at its own strain (without expansion)."""
+    """Stress of one material at its own strain (without expansion)."""
     new = polynomial(curves, curves.initial, strain)
     if memory is None:
         return new
@@ -86,13 +86,14 @@ def stress(curves: StressCurves, strain: float, memory: Stretch | None) -> float
 
 
 def tension(conductor: Conductor, strain: float, warmth: float, memory: Memory) -> float:
-    """Of the conductor; strain: since it was without stress at the reference temperature, warmth: over that."""
+    """Tension of the conductor; strain: relative to zero stress at the reference temperature, warmth: above that
+    temperature."""
     parts = zip(conductor.materials, memory, strict=True)
     return conductor.area * sum(stress(each, strain - each.expansion * warmth, point) for each, point in parts)
 
 
 def stretched(conductor: Conductor, strain: float, warmth: float, by_creep: bool) -> Memory:
-    """What the materials remember of a strain: a load, or ten years at it."""
+    """State of the materials after a strain: as a load, or for ten years (by_creep)."""
     points = []
     for each in conductor.materials:
         own = strain - each.expansion * warmth
@@ -106,8 +107,8 @@ def new(conductor: Conductor) -> Memory:
 
 
 class Load(NamedTuple):
-    """What acts on a span: weight and wind per length, what is added to the resultant (K of NESC); warmth: temperature
-    over the reference of the conductor."""
+    """Loads on a span: weight and wind per length, constant added to the resultant (K of NESC); warmth: temperature
+    above the reference of the conductor."""
 
     weight: float
     wind: float
@@ -129,7 +130,7 @@ class CatenaryShape(NamedTuple):
 
     length, mean, sag   along it; tension in the mean over it; from the chord at half span
     first, last         tension at its ends
-    lowest              how far its lowest point is below the first end
+    lowest              height of the first end above its lowest point
     """
 
     length: float
@@ -168,11 +169,11 @@ class SpanState(NamedTuple):
 
 
 STEEPEST = 100.0
-"""Largest span over 2c that is looked at."""
+"""Largest span over 2c that is tried."""
 
 
 def state_of(conductor: Conductor, length0: float, span: float, rise: float, load: Load, memory: Memory) -> SpanState:
-    """The state of a span of so much conductor, measured without stress at the reference temperature.
+    """The state of a span with an unstressed length ``length0`` at the reference temperature.
     LineError: there is none, its strain is beyond the published curves, or both sides of its equilibrium differ."""
 
     def excess(log_h: float) -> float:
@@ -201,7 +202,7 @@ def refuse_beyond(conductor: Conductor, strain: float, warmth: float) -> None:
 
 
 def length0_of(conductor: Conductor, h: float, span: float, rise: float, load: Load, memory: Memory) -> float:
-    """The unstressed length with which a span has a horizontal tension. LineError: the conductor does not bear it."""
+    """The unstressed length of a span with horizontal tension h. LineError: the conductor cannot carry it."""
     shape = shape_of(h, span, rise, load)
     low = min(0.0, *(each.expansion * load.warmth for each in conductor.materials)) - 0.01
     high = max(0.0, *(each.expansion * load.warmth for each in conductor.materials)) + 0.05

@@ -1,12 +1,12 @@
-"""A line as a chain of bars, and the shape in which it hangs at rest between two ends and touches nothing else.
+"""A line as a chain of bars, and its equilibrium shape between two ends without contact.
 
-All happens in the vertical plane of the two ends: x from the first one to the last, z up, the first node at (0, 0).
+Coordinates in the vertical plane of the two ends: x from the first one to the last, z up, the first node at (0, 0).
 Bar k carries the force (H, V_k), V_{k+1} = V_k + weight of the node between, and has the vector l(T_k) (H, V_k)/T_k.
 For given H the height of the last node grows with V_1, and then, that being right, its distance with H (both are
 gradients of a convex function, the complementary energy, whatever the signs of the weights): two root finders, one
 inside the other, that need no guess and cannot fail.
 
-The natural length of a hanging line, or of a piece of it, from what it should do: pull, or sag.
+The natural length of a hanging line, or of a piece of it, from a given tension or sag.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ import numpy as np
 from fem.arrays import Flags, Floats
 
 TINY = 1e-12
-"""Force over weight that is none."""
+"""Force over weight that counts as zero."""
 MOST_TURNS = 200
 MOST_LOG = float(np.exp(-1.0))
 """Largest tension over E A with LOG strain, ln(s)/s at s = e."""
 
 
 class LineError(Exception):
-    """There is no such line; the text says why."""
+    """There is no such line; the message gives the reason."""
 
 
 class Line(NamedTuple):
@@ -47,7 +47,7 @@ class Line(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """A force: all weights, whatever their sign."""
+        """Sum of the magnitudes of all weights: the scale of forces."""
         return float(np.abs(self.weight).sum())
 
 
@@ -56,7 +56,7 @@ class Shape(NamedTuple):
 
     vectors  (n, 2)  of the bars, from the first node to the last
     tension  (n,)    0 in bars that are slack
-    load     (n+1,)  part of the weight of each node that lies on the bottom
+    load     (n+1,)  part of the weight of each node that the bottom carries
     slack    natural length of the bars that are slack
     """
 
@@ -71,7 +71,7 @@ class Shape(NamedTuple):
         return np.concatenate([np.zeros((1, 2)), np.cumsum(self.vectors, axis=0)])
 
     def pull(self, line: Line, end: int) -> float:
-        """Force that holds the first (0) or the last (-1) node, the weight of that node included."""
+        """Force that holds the first (0) or the last (-1) node, with the weight of that node."""
         tension, vector = self.tension[end], self.vectors[end]
         force = tension * vector / max(np.hypot(*vector), np.finfo(float).tiny)
         force[1] += (line.weight[end] - self.load[end]) * (1.0 if end else -1.0)
@@ -79,12 +79,12 @@ class Shape(NamedTuple):
 
 
 def reversed_line(line: Line) -> Line:
-    """The same from the last node to the first."""
+    """The line in the opposite direction."""
     return Line(line.length[::-1], line.stiffness[::-1], line.weight[::-1], line.is_green[::-1], line.is_log[::-1])
 
 
 def chords(line: Line, tension: Floats, bars: slice = slice(None)) -> Floats:
-    """Length under tension of some of the bars."""
+    """Lengths under tension of some of the bars."""
     length, is_green, is_log = line.length[bars], line.is_green[bars], line.is_log[bars]
     load = tension / line.stiffness[bars]
     stretch = 1.0 + load
@@ -107,7 +107,7 @@ def green_stretch(load: Floats) -> Floats:
 
 
 def log_stretch(load: Floats) -> Floats:
-    """s of ln(s)/s = T/EA, from below; beyond its largest value a line that continues it."""
+    """s of ln(s)/s = T/EA, from below; beyond its largest value it continues linearly."""
     inside, s = np.minimum(load, MOST_LOG), np.ones_like(load)
     for _ in range(MOST_TURNS):
         slope = 1.0 / s - inside
@@ -119,7 +119,7 @@ def log_stretch(load: Floats) -> Floats:
 
 
 def root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function changes its sign between two arguments, to the last digits. LineError: it does not."""
+    """Argument between ``low`` and ``high`` where a function is zero, to the last digits. LineError: none."""
     from scipy.optimize import brentq
 
     at_low, at_high = function(low), function(high)
@@ -128,9 +128,9 @@ def root(function: Callable[[float], float], low: float, high: float) -> float:
     if not at_low * at_high < 0.0:
         raise LineError("no equilibrium was found")
     try:
-        nothing = 1e-15 * TINY * max(abs(low), abs(high))  # forces that all but cancel have digits of their own
+        nothing = 1e-15 * TINY * max(abs(low), abs(high))  # forces that nearly cancel still have significant digits
         return float(brentq(function, low, high, xtol=nothing, rtol=1e-15, maxiter=500))
-    except ValueError:  # a function that is not a number somewhere
+    except ValueError:  # the function is NaN somewhere
         raise LineError("no equilibrium was found: its numbers differ too much in size") from None
 
 
@@ -171,7 +171,7 @@ class _Chain:
         self.below = np.concatenate([[0.0], np.cumsum(line.weight[1:-1])])
 
     def shape(self, log_h: float) -> Shape:
-        """With the height of the last node right."""
+        """The shape with the correct height of the last node."""
         h, first = math.exp(log_h), self._first(math.exp(log_h))
         force = np.column_stack([np.full(len(self.below), h), first + self.below])
         tension = np.hypot(h, force[:, 1])
@@ -179,13 +179,13 @@ class _Chain:
         return Shape(vectors, tension, np.zeros(len(self.line.weight)))
 
     def reach(self, log_h: float) -> float:
-        """How far the last node is from the first, its height being right."""
+        """Horizontal distance of the last node from the first, with its correct height."""
         return float(self.shape(log_h).vectors[:, 0].sum())
 
     def _height(self, h: float, first: float) -> float:
         up = first + self.below
         tension = np.hypot(h, up)
-        with np.errstate(all="ignore"):  # ``root`` looks for what is not a number
+        with np.errstate(all="ignore"):  # ``root`` detects NaN
             return float((chords(self.line, tension) / tension * up).sum())
 
     def _first(self, h: float) -> float:
@@ -198,7 +198,7 @@ class _Chain:
         raise LineError("no equilibrium was found: it would need an infinite tension")
 
     def folded(self, log_h: float) -> Shape:
-        """No horizontal force: two vertical legs, and a bar between them that is slack, where one has to be."""
+        """Shape without horizontal force: two vertical legs, and if necessary a slack bar between them."""
         least = self.shape(log_h)
         lowest = int(least.tension.argmin())
         up = self.below - self.below[lowest]
@@ -214,12 +214,12 @@ MOST_HALVINGS, MOST_DOUBLINGS = 40, 60
 
 
 def horizontal_tension(line: Line, shape: Shape) -> float:
-    """Of all bars: nothing but weights acts between the ends."""
+    """Horizontal tension, equal in all bars, as only weights act between the ends."""
     return float(shape.tension[-1] * shape.vectors[-1, 0] / np.hypot(*shape.vectors[-1]))
 
 
 def sag(line: Line, shape: Shape) -> float:
-    """From the chord of the ends to the line, straight down (or up) at half the distance of the ends."""
+    """Vertical distance from the chord of the ends to the line, at half the distance of the ends."""
     x, z = shape.places.T
     return abs(float(0.5 * z[-1] - np.interp(0.5 * x[-1], x, z)))
 
@@ -231,9 +231,9 @@ MEASURES |= {"HORIZONTAL TENSION": horizontal_tension, "SAG": sag}
 def natural_length(
     laid: Callable[[float], tuple[Line, Shape]], others: float, span: float, rise: float, measure: str, value: float
 ) -> float:
-    """The length with which ``laid`` gives a line at rest of which a measure has a value; of two the shorter one.
+    """The length with which a measure of the line ``laid`` has the value; if there are two, the shorter one.
     others  natural length of all other pieces
-    LineError: no length does it; it says what the least or the largest value is."""
+    LineError: there is none; the message states the smallest or the largest value."""
 
     def excess(length: float) -> float:
         """Positive where the line is too short."""
@@ -257,19 +257,19 @@ def natural_length(
 
 
 def _short_enough(excess: Callable[[float], float], length: float, value: float) -> float:
-    """A length that is no longer than what is looked for."""
+    """A length below the wanted one, for bisection."""
     try:
         for _ in range(MOST_HALVINGS):
             if excess(length) >= 0.0:
                 return length
             length *= 0.5
-    except LineError:  # bars that keep their length do not reach over any more
+    except LineError:  # bars of constant length do not reach the other end any more
         pass
     raise LineError(f"no natural length gives {value:g}, however short")
 
 
 def _least(excess: Callable[[float], float], short: float, long: float, value: float) -> float:
-    """The length of the least tension, between two; LineError where that is too large."""
+    """The length with the smallest tension, between two; LineError if that is too large."""
     from scipy.optimize import minimize_scalar
 
     found = minimize_scalar(excess, bounds=(short, long), method="bounded", options={"xatol": 1e-9 * long})

@@ -1,16 +1,16 @@
 """``fem.line_section``: the deck of a line at rest in a state of its sag-tension table: dead ends, spans, strings.
 
-All spans pull with the same force along the line, so that strings stand across it, as after stringing in running
-blocks. Of a load q per length and a chord d, in the plane of both, the horizontal tension of a span is then
+All spans have the same force along the line, so that strings hang perpendicular to it, as after stringing in running
+blocks. For a load q per length and a chord d, in the plane of both, the horizontal tension of a span is then
 
     H = P |d - (d.q) q/q^2|/d_x,   P: the force along the line, that of the table's own span
 
-Each span is laid as the chain of bars that it is in the deck, and has the natural length with which that pulls so.
-Strings point along the force at their clamps: half of the loads of both spans, what the slopes of their chords add, and
-half of their own weight. Clamps and chords follow from each other in a few passes.
+Each span is computed as the chain of bars of the deck, with the natural length for this force. Strings have the
+direction of the force at their clamps: half of the loads of both spans, the effect of the slopes of their chords, and
+half of their own weight. Clamps and chords are found by iteration.
 
-The material is elastic about the state: E A is that of unloading and loading again, of those materials that carry
-load. Mass and loads are those per length of the stretched conductor, as in the table.
+The material is elastic about the state, with E A for unloading and reloading of the materials that carry load. Mass and
+loads are per length of the stretched conductor, as in the table.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ STRING = 2.5, 60.0
 """Length [m] and mass [kg] of suspension strings."""
 MOST_PASSES = 30
 CLOSE = 1e-7
-"""Way of a clamp in the last pass [m]."""
+"""Largest displacement of a clamp in the last iteration [m]."""
 EVENTS = {"break": (6.0, 0.002), "ice": (20.0, 0.01), "gust": (120.0, 0.02)}
-"""What may happen, its duration and its largest increment [s]."""
+"""Events, with duration and largest increment [s]."""
 DECK_ONLY = ("row", "state", "bars", "string", "height", "event", "output", "force")
 """Options of ``fem line`` that belong to the deck."""
 LAID = """\
@@ -147,7 +147,7 @@ def line_section_as_asked(sag_tension: Path, **given: Any) -> Path:
 def at_rest(
     line: SagTension, row: SagRow, is_final: bool, bars: int, string: tuple[float, float], height: float
 ) -> SectionAtRest:
-    """Where clamps are and how long the spans are. CommandError: the strings find no place."""
+    """Positions of clamps and lengths of spans. CommandError: the strings have no equilibrium."""
     state, memory = (row.final, line.final) if is_final else (row.initial, (None,) * len(line.conductor.materials))
     conductor, load, count = line.conductor, state.load, len(line.spans)
     strains = [state.strain - each.expansion * load.warmth for each in conductor.materials]

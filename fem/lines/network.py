@@ -1,17 +1,17 @@
 """Cables and bars that hang in any network, above planes, under dead loads: the state of least energy, from any start.
 
 Members that only pull, with weights and buoyancy on their nodes and frictionless planes below, have an energy that is
-convex in the places of the nodes: there is one equilibrium, and no start is bad. Newton's method on that energy still
-takes hundreds of steps where members are stiff. Here forces are unknowns of their own, a cone for each member:
+convex in the positions of the nodes: there is one equilibrium, found from any start. Newton's method on that energy
+still needs hundreds of steps if members are stiff. Here forces are separate unknowns, with a cone for each member:
 
     w(T) >= |d|,  T >= |f|,  w(T) T - d.f -> 0     d = x_j - x_i, w its length under the tension T, f its force
     N/K - depth >= 0,  N >= 0,  their product -> 0  of a node above a plane
 
-which is solved by an interior-point method with the scaling of Nesterov and Todd: all but the products is linear, so
-stiff, slack, folded and turning members are the same to it, in some 20 to 40 linear solves. Sources: Nesterov & Todd,
+which is solved by an interior-point method with the scaling of Nesterov and Todd: only the products are nonlinear, so
+stiff, slack, folded and rotating members make no difference; it takes 20 to 40 linear solves. Sources: Nesterov & Todd,
 SIAM J. Optim. 8 (1998) 324-364; Vandenberghe, The CVXOPT linear and quadratic cone program solvers, 2010, section 4.
 
-What rubs on a plane with a given limit F (Tresca) has a convex energy, too, and is one more cone for each node:
+Friction on a plane with a given limit F (Tresca) has a convex energy, too, and is one more cone for each node:
 
     w >= |s|,  F >= |f|,  w F - s.f -> 0        s = d - gamma f/F, the slip of a node d off its anchor along the plane
 """
@@ -28,25 +28,25 @@ from fem.lines.hanging import Line, LineError, chords, green_stretch, log_stretc
 MOST_SOLVES = 150
 MOST_LAST = 40
 BALANCED, NEAR, NEAR_RUBBING, CLOSED = 1e-6, 1e-6, 1e-8, 1e-10
-"""Forces out of balance over all loads, and products over loads and length, where cones have done their work, less
-where nodes rub, since what sticks moves little; products that slack members may keep."""
+"""Residual forces over all loads, and products over loads and length, at which the interior-point method ends, smaller
+with friction, because sticking nodes move little; products allowed for slack members."""
 SETTLED = 1e-9
-"""Forces out of balance over all loads, and lengths over their mean, after polishing."""
+"""Residual forces over all loads, and errors of lengths over their mean, after polishing."""
 CAUTION = 1e-6
-"""Stiffness over loads and length with which nodes keep where they are while the last digits are found."""
+"""Stiffness over loads and length that holds nodes during polishing."""
 NEARLY, NEARER = 0.95, 0.995
-"""Part of the way to the boundary of a cone that a step goes, and at last to that of a number."""
+"""Part of the distance to the boundary of a cone that a step may use, and in the end to that of a number."""
 SIGNS = np.array([1.0, -1.0, -1.0, -1.0])
 
 
 class Rubs(NamedTuple):
-    """k nodes that rub on planes, with limits that do not follow what presses them.
+    """k nodes with friction on planes, with limits independent of the normal force.
 
     nodes   (k,)
     along   (k, 3, 3)  onto two directions along the plane; the third row is 0
-    anchor  (k, 3)     where nothing rubs
+    anchor  (k, 3)     position without friction
     limit   (k,)       of the force, above 0
-    slip    (k,)       way at which it is reached
+    slip    (k,)       displacement at which it is reached
     """
 
     nodes: Ints
@@ -59,17 +59,17 @@ class Rubs(NamedTuple):
 class Network(NamedTuple):
     """n nodes, m members that only pull, c contacts of nodes with planes, k nodes that rub.
 
-    places     (n, 3)   where nodes are held, or where to begin
+    places     (n, 3)   positions of supported nodes, initial ones of the others
     load       (n, 3)   dead loads
     ends       (m, 2)   nodes of each member
-    members             their natural length, stiffness and strain measures; the weights are left alone
+    members             their natural length, stiffness and strain measures; the weights are not used
     touching   (c,)     nodes above planes
     normal     (c, 3)   of the planes, upwards
     depth      (c,)     of nodes below their plane at ``places``
     ground     (c,)     force over depth
     freedom    (3n, r)  sparse: motion of nodes by r free numbers
     rubs                none without friction
-    clings     (n,)     force over way with which nodes are drawn back to ``places``; none: not at all
+    clings     (n,)     stiffness of springs to ``places``; empty: none
     """
 
     places: Floats
@@ -85,7 +85,7 @@ class Network(NamedTuple):
     clings: Floats = np.zeros(0)
 
     def loads_at(self, places: Floats) -> Floats:
-        """(n, 3) with what draws nodes back."""
+        """(n, 3) loads, with the forces of the springs to ``places``."""
         return self.load - self.clings[:, None] * (places - self.places) if len(self.clings) else self.load.copy()
 
 
@@ -106,7 +106,7 @@ def free_nodes(held: Flags) -> Any:
 
 
 def relax(net: Network) -> Rest:
-    """The network at rest. LineError: none was found."""
+    """The network in equilibrium. LineError: none was found."""
     scale = float(np.abs(net.load).sum())
     if not 0.0 < scale < np.inf:
         raise LineError("without loads its shape is not determined")
@@ -121,13 +121,13 @@ def relax(net: Network) -> Rest:
             break
         if max(off, loose) < BALANCED and left < near:
             return _finished(net, state, scale, solves)
-        with np.errstate(all="ignore"):  # numbers that are none end the search above
+        with np.errstate(all="ignore"):  # NaN ends the search above
             state = _step(net, state, gaps)
     raise LineError("no equilibrium was found: its members cannot carry the loads to the supports")
 
 
 class _State(NamedTuple):
-    """Inside of all cones.
+    """A state inside all cones.
 
     way, pull  (m, 4)  (w, d) and (T, -f) of each member;  slid, rub (k, 4)  (w, s) and (F, -f) of what rubs
     push, room (c,)    N and N/K - depth;  last: of the last step
@@ -143,7 +143,7 @@ class _State(NamedTuple):
     last: float
 
     def product(self) -> float:
-        """What is to vanish, on average."""
+        """Mean of the products that must vanish."""
         total = (self.way * self.pull).sum() + (self.slid * self.rub).sum() + self.push @ self.room
         return float(total) / (len(self.way) + len(self.slid) + len(self.push))
 
@@ -152,7 +152,7 @@ _Pair: TypeAlias = tuple[Floats, Floats]
 
 
 class _Gaps(NamedTuple):
-    """What the linear relations are off by: balance (n, 3), ways (m, 3), lengths (m,), slips (k, 3), depths (c,)."""
+    """Errors of the linear relations: balance (n, 3), ways (m, 3), lengths (m,), slips (k, 3), depths (c,)."""
 
     force: Floats
     way: Floats
@@ -173,12 +173,12 @@ def _first(net: Network, scale: float) -> _State:
 
 
 def _off_anchors(rubs: Rubs, places: Floats) -> Floats:
-    """(k, 3) d of what rubs, in its own directions."""
+    """(k, 3) d of nodes with friction, in their own directions."""
     return np.asarray(np.einsum("kij,kj->ki", rubs.along, places[rubs.nodes] - rubs.anchor))
 
 
 def _soft(rubs: Rubs) -> Floats:
-    """(k, 1) way over force of what sticks."""
+    """(k, 1) displacement over force of sticking nodes."""
     return np.asarray((rubs.slip / rubs.limit)[:, None])
 
 
@@ -255,7 +255,7 @@ def _scaled(state: _State, give: Floats) -> Floats:
 
 
 def _solved(net: Network, force: Floats, members: _Pair, contacts: _Pair, rubs: _Pair, held: float = 0.0) -> Floats:
-    """(n, 3) moves that balance; LineError where nothing does. Pairs: stiffness, and forces without moves."""
+    """(n, 3) moves that restore equilibrium; LineError: none do. Pairs: stiffness, and forces without moves."""
     (blocks, pulls), (ground, pushes), (sticks, rub_pulls) = members, contacts, rubs
     from scipy.sparse import coo_array, diags_array
     from scipy.sparse.linalg import splu
@@ -286,7 +286,7 @@ def _solved(net: Network, force: Floats, members: _Pair, contacts: _Pair, rubs: 
 
 
 def _to_cone(cone: Floats, change: Floats) -> float:
-    """The step at which the first of the cones (m, 4) is left."""
+    """The largest step inside all cones (m, 4)."""
     a = change[:, 0] ** 2 - (change[:, 1:] ** 2).sum(axis=1)
     b = cone[:, 0] * change[:, 0] - (cone[:, 1:] * change[:, 1:]).sum(axis=1)
     c = _square(cone)
@@ -298,7 +298,7 @@ def _to_cone(cone: Floats, change: Floats) -> float:
 
 
 def _to_zero(value: Floats, change: Floats) -> float:
-    """The step at which the first of positive numbers vanishes."""
+    """The largest step with all numbers positive."""
     with np.errstate(divide="ignore"):
         return float(np.where(change < 0.0, -value / change, np.inf).min(initial=np.inf))
 
@@ -316,7 +316,7 @@ def _compliance(members: Line, tension: Floats) -> Floats:
 
 
 def _finished(net: Network, state: _State, scale: float, solves: int) -> Rest:
-    """With its last digits; what rubs may have a node between sticking and sliding, and keeps those it has."""
+    """The polished solution; the friction of a node may be between sticking and sliding, and is kept."""
     try:
         return _polished(net, state, scale, solves)
     except LineError:

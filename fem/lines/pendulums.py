@@ -1,7 +1,7 @@
-"""``fem.pendulum``: the deck of a pendulum of N links, text to read, to change and to run.
+"""``fem.pendulum``: the deck of a pendulum of N links, as text that can be read, changed and run.
 
-It keeps what was given as ``*PARAMETER`` lines and computes the joints from them, so that ``--set`` still turns
-every length, mass, angle and speed. A quantity that is the same for all links is one parameter (``length``), otherwise
+The given numbers are ``*PARAMETER`` lines, from which the deck computes the joints, so that ``--set`` can change every
+length, mass, angle and speed. A quantity that is the same for all links is one parameter (``length``), otherwise
 one per link (``length_1``, ``length_2``, ...).
 """
 
@@ -116,7 +116,7 @@ def names_of(quantity: str, values: Sequence[object]) -> list[str]:
 
 
 def parameter_lines(pendulum: Pendulum) -> list[str]:
-    """What was given, then the joints: x_i, z_i and, with speeds, their velocities vx_i, vz_i."""
+    """The given numbers, then the joints: x_i, z_i and, with speeds, their velocities vx_i, vz_i."""
     given = {"gravity": pendulum.gravity, "time": pendulum.time, "dt": pendulum.dt}
     columns = [pendulum.lengths, pendulum.masses, pendulum.angles, pendulum.speeds]
     names = [names_of(quantity, values) for quantity, values in zip(QUANTITIES, columns, strict=True)]

@@ -1,9 +1,9 @@
 """Lines that touch a plane bottom, rigid or soft.
 
-A leg leaves the bottom with the tension T along it; the node at which it does lies with a part of its weight and hangs
-with the rest, f in (0, 1]. So the size of a leg, its bars less 1 - f, is a number without steps, and the height of its
-upper end grows with it. On the bottom tension falls towards the first node by w (sin a + mu cos a) per node (friction
-that is mobilised to the full), not below 0; the distance of the ends grows with T: again a root within a root.
+A leg leaves the bottom with the tension T along it; of the weight of the node there, the bottom carries a part and the
+leg the rest, f in (0, 1]. So the size of a leg, its bars less 1 - f, is a continuous number, and the height of its
+upper end increases with it. On the bottom tension decreases towards the first node by w (sin a + mu cos a) per node
+(fully mobilised friction), down to 0; the distance of the ends increases with T: two nested root searches.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from fem.lines.hanging import MOST_TURNS, TINY, Line, LineError, Shape, chords, 
 from fem.lines.network import Network, free_nodes, relax
 
 TOUCHING = 1e-9
-"""Distance from the bottom, over the length of the line, that is none."""
+"""Distance from the bottom, over the length of the line, that counts as zero."""
 SHORTER = 1e-6
-"""Fraction by which bars without tension are drawn shorter: at their very length they toggle between taut and slack."""
+"""Fraction by which bars without tension are shortened: at their exact length they would alternate between taut and
+slack."""
 
 
 HARD = 1e6
@@ -48,7 +49,7 @@ class Bottom(NamedTuple):
 
 def lay(line: Line, span: float, rise: float, bottom: Bottom) -> Shape:
     """The line from (0, 0) to (span, rise) above a bottom. LineError: an end lies below it, or there is no equilibrium.
-    On a soft bottom resting nodes have sunk by their weight across it over its stiffness."""
+    On a soft bottom resting nodes sink by their normal weight over its stiffness."""
     near = TOUCHING * float(line.length.sum())
     ends = bottom.height(np.array([[0.0, 0.0], [span, rise]]))
     for height, name in zip(ends.tolist(), ("first", "last"), strict=True):
@@ -68,13 +69,13 @@ def lay(line: Line, span: float, rise: float, bottom: Bottom) -> Shape:
 
 
 def _hanging(line: Line, span: float, rise: float, bottom: Bottom, near: float) -> Shape | None:
-    """Where the line hangs clear of the bottom."""
+    """The line if it hangs clear of the bottom, else None."""
     shape = hang(line, span, rise)
     return shape if bottom.height(shape.places[1:-1]).min(initial=near) > -near else None
 
 
 def _anywhere(line: Line, span: float, rise: float, bottom: Bottom) -> Shape:
-    """A line that touches the bottom in any number of places, as its buoyant parts have it; without friction."""
+    """A line that touches the bottom in any number of places, because of buoyant parts; without friction."""
     count, normal = len(line.weight), np.array([-math.sin(bottom.slope), 0.0, math.cos(bottom.slope)])
     straight = np.linspace(0.0, 1.0, count)[:, None] * np.array([span, rise])
     ground = np.full(count, HARD * line.scale / float(line.length.sum()))
@@ -103,8 +104,8 @@ def _settled(line: Line, shape: Shape, bottom: Bottom) -> Shape:
 
 
 def _still_slack(line: Line, slack: Flags, vectors: Floats, bottom: Bottom) -> Floats:
-    """Runs of slack bars between nodes that have sunk unlike: what they lie shorter is shared anew, so that none pulls.
-    Where a run has not as much to share, it stays as it is."""
+    """Rows of slack bars between nodes that have sunk differently: their slack is redistributed so that none is taut.
+    A row without enough slack stays as it is."""
     along = np.array([math.cos(bottom.slope), math.sin(bottom.slope)])
     across = vectors @ np.array([-along[1], along[0]])
     turns = np.flatnonzero(np.diff(np.concatenate([[False], slack, [False]])))
@@ -119,7 +120,7 @@ def _still_slack(line: Line, slack: Flags, vectors: Floats, bottom: Bottom) -> F
 
 
 def _touching(resting: _Resting) -> Shape:
-    """The tension that puts the last node in its place, or the line that lies slack."""
+    """The line with the tension that puts the last node in its place, or the line without tension."""
     scale, span = resting.line.scale, resting.span
     low, high = math.log(TOUCHING * scale), math.log(scale)
     if resting.reach(low) >= span:
@@ -146,12 +147,12 @@ class _Resting:
         self.rate = line.weight * (self.sin + bottom.friction * self.cos)
 
     def reach(self, log_t: float) -> float:
-        """How far the last node is from the first; too far where the legs need more bars than there are."""
+        """Horizontal distance of the last node from the first; too large if the legs need more bars than there are."""
         shape = self.shape(log_t)
         return 2.0 * self.span + self.near if shape is None else float(shape.vectors[:, 0].sum())
 
     def shape(self, log_t: float) -> Shape | None:
-        """The line for a tension; None where it has too few bars."""
+        """The line for a tension; None: it has too few bars."""
         pull = math.exp(log_t)
         right = self._size(pull, self.last)
         left = None if right is None else self._left(pull, right)
@@ -174,7 +175,8 @@ class _Resting:
         return Shape(vectors, tension, load, float(self.line.length[lying][tension[lying] == 0.0].sum()))
 
     def _along(self, pull: float, right: float) -> Floats:
-        """(n,) tension of each bar if it lay, between the leg on the right and the first node; not yet cut off at 0."""
+        """(n,) tension of each bar if it lay, between the leg on the right and the first node; it may still be
+        negative."""
         bars = math.ceil(right)
         foot = self.count - bars
         lost = np.zeros(self.count + 1)
@@ -202,7 +204,7 @@ class _Resting:
         return max(before - (other - left) * float(self.rate[other]), TINY * self.line.scale)
 
     def _size(self, pull: float, height: float) -> float | None:
-        """Bars of the leg at the last node, less the part of the weight of its lowest node that lies; None: too few."""
+        """Bars of the leg at the last node, less the part of its lowest node that the bottom carries; None: too few."""
         if height <= self.near:
             return 0.0
         slope = self.bottom.slope
@@ -211,7 +213,7 @@ class _Resting:
         return root(lambda size: _climb(self.line, pull, size, slope) - height, 0.0, float(self.count))
 
     def slack(self) -> Shape:
-        """Vertical legs, of which the lowest bar is slack; that and the rest are spread evenly over the bottom."""
+        """Vertical legs with a slack lowest bar; slack bars are distributed evenly over the bottom."""
         slope = self.bottom.slope
         sunk = self.line.weight / (np.inf if self.bottom.stiffness is None else self.bottom.stiffness)
         right = _plumb(self.line, self.last / self.cos, slope, sunk)
@@ -263,7 +265,7 @@ def _climb(line: Line, pull: float, size: float, slope: float) -> float:
 
 
 def _lift(load: Floats, size: float) -> None:
-    """Take from the loads on the bottom, counted from its end, what a leg carries."""
+    """Subtracts the weight that a leg carries from the loads on the bottom, counted from its end."""
     bars = math.ceil(size)
     load[:bars] = 0.0
     load[bars] *= bars - size

@@ -1,9 +1,9 @@
 """``fem.sag_tension``: sag and tension of a conductor in many conditions, when it is new and after years.
 
-The stringing is the tightest one that keeps all limits of tension, or, where there are none, the slackest one that
-keeps the limits of sag. Final is after the heaviest load of the table or after ten years at the condition of creep,
-whichever makes the larger sag at that condition. Conditions, and what limits them, are rows of a table whose headings
-have the units.
+The stringing is the tightest one that satisfies all limits of tension, or, without these, the slackest one that
+satisfies the limits of sag. The final state is after the heaviest load of the table or after ten years at the condition
+of creep, whichever gives the larger sag at that condition. Conditions and limits are rows of a table with the units in
+its headings.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ LIMITS = {
     "sag limit": ("length",),
     "clearance limit": ("length",),
 }
-"""What limits a condition, and the kinds of its units; tension: the larger of both ends; average: of that and
-the horizontal one, which is what tables of Alcoa's program print."""
+"""Limits of a condition, and the kinds of their units; tension: the larger of both ends; average: of that and the
+horizontal one, as printed in tables of Alcoa's program."""
 COLUMNS: dict[str, tuple[str, ...]] = {
     **{"temperature": ("temperature",), "ice": ("thickness",), "ice density": ("density",), "wind": ("pressure",)},
     **{"k": ("load",), **LIMITS},
@@ -79,7 +79,7 @@ DISTRICTS: dict[str, tuple[Any, ...]] = {
 """Temperature, ice [m], wind [Pa], K [N/m], density of ice. NESC C2, tables 250-1 and 251-1, as reprinted by Douglass &
 Thrash (see ``fem/lines/conductors.py``); CSA C22.3 No. 1, deterministic loads (no reprint was found to compare)."""
 ACTING = ("temperature", "ice", "wind", "k", "ice density")
-"""What a district gives, in its order."""
+"""Columns that a district replaces, in its order."""
 STATES = ("initial", "final")
 
 
@@ -114,7 +114,7 @@ def celsius(value: float, unit: str) -> float:
 
 
 def shown(value: Any, kind: str, units: Mapping[str, str]) -> Any:
-    """A number in SI (temperatures in C), or an array, in other units."""
+    """A number in SI (temperatures in C), or an array, converted to other units."""
     return value * 1.8 + FREEZING_F if units[kind] == "F" else value / UNITS[kind][units[kind]]
 
 
@@ -223,9 +223,9 @@ def condition_of(place: str, cells: Mapping[Heading, str], row: int) -> Conditio
 GRAVITY = 9.80665
 """Standard: a pound of weight is that of a pound of mass."""
 CREEP_AT = 15.5556
-"""Degrees C (60 F) at which ten years pass where no row says so."""
+"""Temperature [C] (60 F) of the ten years of creep, if no row states it."""
 CHARTED = 0.5
-"""Strain in percent at which charts of stress over strain end, unless the polynomial stops to rise before."""
+"""Strain in percent at which charts of stress over strain end, unless the polynomial stops rising before."""
 
 
 def conductor_of(section: LineSection) -> Conductor:
@@ -250,7 +250,7 @@ def numbers_of(name: str) -> dict[str, tuple[float, ...]]:
 
 
 def which() -> str:
-    """Names with a core and wires."""
+    """Names of conductors with a core and wires."""
     return ", ".join(sorted(row["section"] for row in rows() if row["quantity"] == "core_wires"))
 
 
@@ -303,7 +303,7 @@ class SagTension:
         return state_of(self.conductor, self.length0, self.span, self.rise, load, memory)
 
     def told(self, value: Any, kind: str) -> Any:
-        """A number in SI (temperatures in C), or an array, in the units of the tables."""
+        """A number in SI (temperatures in C), or an array, converted to the units of the tables."""
         return shown(value, kind, self.units)
 
     def knee(self, is_final: bool = True, low: float = -50.0, high: float = 250.0) -> float | None:
@@ -366,7 +366,7 @@ def largest(shape: CatenaryShape) -> float:
 
 
 def average(h: float, shape: CatenaryShape) -> float:
-    """Of that and the horizontal tension: what tables of Alcoa's program print."""
+    """Mean of that and the horizontal tension, as printed in tables of Alcoa's program."""
     return 0.5 * (h + largest(shape))
 
 
@@ -379,7 +379,7 @@ def load_of(condition: Condition, section: LineSection, conductor: Conductor, gr
 
 
 class Stringing:
-    """A span whose length is looked for."""
+    """A span whose unstressed length is to be found."""
 
     def __init__(self, section: LineSection, conductor: Conductor, ends: tuple[float, float], gravity: float) -> None:
         self.section, self.conductor, self.gravity = section, conductor, gravity
@@ -397,7 +397,7 @@ class Stringing:
             raise LineError(f"{condition.name}: {error}") from None
 
     def memory(self, length0: float, heaviest: Condition, creep: Condition) -> tuple[Memory, bool]:
-        """After years, and whether it is creep that makes the larger sag."""
+        """State after years, and whether creep gives the larger sag."""
         loaded = self.state(length0, heaviest)
         by_load = stretched(self.conductor, loaded.strain, loaded.load.warmth, False)
         crept = tuple(each._replace(initial=each.creep) for each in self.conductor.materials)
@@ -409,7 +409,7 @@ class Stringing:
         return (by_creep, True) if sags[1] > sags[0] else (by_load, False)
 
     def horizontal(self, condition: Condition, limit: Limit, height: float | None) -> float:
-        """Horizontal tension at which a limit is just kept. CommandError: it cannot be."""
+        """Horizontal tension at which a limit is reached exactly. CommandError: it is impossible."""
         load, value = self.load(condition), limit.value
         if limit.is_share:
             if not self.section.strength:
@@ -434,7 +434,7 @@ class Stringing:
             h = math.exp(log_h)
             return measure[limit.kind](h, shape_of(h, self.span, self.rise, load)) - value
 
-        # Below the least tension at the ends these grow again: a tension is looked for above it.
+        # Tensions at the ends have a minimum over h: search above it.
         low = 0.42 * scale if limit.kind in TENSIONS else 0.01 * scale
         try:
             return math.exp(root(excess, math.log(low), math.log(1e4 * scale)))
@@ -444,7 +444,8 @@ class Stringing:
     def length(
         self, condition: Condition, limit: Limit, height: float | None, later: Callable[[float], tuple[Memory, bool]]
     ) -> float:
-        """The unstressed length with which a limit is just kept; later: what is remembered at last with a length."""
+        """The unstressed length with which a limit is reached exactly; later: final state of the materials for a
+        length."""
         h = self.horizontal(condition, limit, height)
         try:
             found = length0_of(self.conductor, h, self.span, self.rise, self.load(condition), new(self.conductor))
@@ -532,8 +533,8 @@ def ends_of(
 def strung_as(
     stringing: Stringing, conditions: Sequence[Condition], height: float | None
 ) -> tuple[float, str, list[SpanState], tuple[Memory, bool], str]:
-    """Length without stress, the limit that governs it, states of the new conductor, what it remembers at last (and
-    whether of creep), the heaviest condition. CommandError: limits contradict each other."""
+    """Unstressed length, the governing limit, states of the new conductor, final state of the materials (and whether
+    by creep), the heaviest condition. CommandError: limits contradict each other."""
     limited = [(condition, limit) for condition in conditions for limit in condition.limits]
     if not limited:
         raise CommandError(f"no limit determines the stringing: give one of the columns {', '.join(TENSIONS)}, ...")
@@ -552,7 +553,7 @@ def strung_as(
 
 
 def governed(limited: Sequence[tuple[Condition, Limit]], lengths: Sequence[float]) -> tuple[float, str]:
-    """The length that the limits leave, and the one that decides."""
+    """The length that satisfies the limits, and the governing limit."""
     pulls = [place for place, (_, limit) in enumerate(limited) if limit.kind in TENSIONS]
     sags = [place for place in range(len(limited)) if place not in pulls]
     tightest = max(pulls, key=lambda place: lengths[place], default=-1)
@@ -569,11 +570,11 @@ def told(condition: Condition, limit: Limit) -> str:
 
 
 ALONE = ("first", "last", "section", "gravity", "spans")
-"""Options of ``fem line`` that say something here, too."""
+"""Options of ``fem line`` that are used here, too."""
 
 
 def sag_tension_as_asked(cases: Path, **given: Any) -> SagTension:
-    """``fem line --sag-tension``. CommandError: an option that says nothing here."""
+    """``fem line --sag-tension``. CommandError: an option without effect."""
     if lost := sorted(given.keys() - set(ALONE)):
         raise CommandError(f"--sag-tension does not accept {', '.join('--' + name.replace('_', '-') for name in lost)}")
     if "section" not in given:
@@ -582,7 +583,7 @@ def sag_tension_as_asked(cases: Path, **given: Any) -> SagTension:
 
 
 def told_lines(line: SagTension) -> list[str]:
-    """What the console shows: how it is strung, and both states of each condition."""
+    """Text for the console: the stringing, and both states of each condition."""
     of, told, knee = line.units, line.told, line.knee()
     many = f"ruling span of {len(line.spans)}: " if len(line.spans) > 1 else "span "
     creep = "ten years of creep" if line.is_creep_larger else f"{line.load}, creep is not a factor"

@@ -1,8 +1,8 @@
 """``fem.line``: the deck of a line between two ends: at rest, then the stream, then the motion of its last end.
 
-Its ends, what is given of its shape, what it is made of and what acts on it are a ``LineSpan``. What chains, ropes and
-conductors weigh and how stiff they are stands in ``catalogue.csv``, each number with its source. A quantity is the sum
-of its lines, factor * d^power, with the nominal diameter d in metres; all in SI units. Names are ``studless-142`` and
+``LineSpan`` contains its ends, shape, material and loads. Weight and stiffness of chains, ropes and conductors are
+in ``catalogue.csv``, each number with its source. A quantity is the sum of its lines, factor * d^power, with the
+nominal diameter d in metres; all in SI units. Names are ``studless-142`` and
 ``R4-studless-142`` (grade: breaking strength; nominal diameter in mm), ``wire-90``, ``polyester-200``, or the code word
 of a conductor, ``drake``, whose core and wires ``sagging.py`` reads. The motion of an end may be a table: times, and
 columns surge, sway, heave.
@@ -105,7 +105,7 @@ class LineSpan:
         parts.append(("BARE", self.section, self.value - at))
         parts = [part for part in parts if part[2] > 0.0]
         counts = [1] * len(parts)
-        for _ in range(self.bars - len(parts)):  # one more where bars are longest
+        for _ in range(self.bars - len(parts)):  # one more bar where bars are longest
             counts[max(range(len(parts)), key=lambda at: parts[at][2] / counts[at])] += 1
         lasts = list(accumulate(counts))
         return [BarRun(*part, last - count + 1, last) for part, count, last in zip(parts, counts, lasts, strict=True)]
@@ -126,17 +126,7 @@ TABLE = Path(__file__).with_name("catalogue.csv")
 
 @dataclass(frozen=True, slots=True)
 class LineSection:
-    """What a line is made of, per length.
-
-    diameter         nominal; that of drag
-    mass, stiffness  per natural length; E A
-    volume_diameter  of a cylinder that displaces as much water; 0: the diameter
-    drag, axial_drag  coefficients of forces on d and on pi d
-    added_mass, axial_added_mass  of the displaced water
-    strength         breaking load; 0: not known
-    bending_stiffness  E I; 0: the line does not bend, and is not pushed, either
-    sources          quantity -> the document it comes from
-    """
+    """Properties of a line per length."""
 
     name: str
     diameter: float
@@ -177,8 +167,8 @@ def known() -> str:
 
 
 def section_of(name: str) -> LineSection:
-    """Of a name in the catalogue. CommandError: there is none of that name; it says which there are.
-    Of R3-studless-MM the lines of R3, of studless, and in place of those of R3-studless where there are some."""
+    """Section with a name of the catalogue. CommandError: unknown name; the message lists those known.
+    R3-studless-MM has the lines of R3 and of studless, replaced by those of R3-studless if there are any."""
     *parts, size = name.split("-")
     diameter = 0.0
     with suppress(ValueError):
@@ -206,7 +196,7 @@ AXES = ("surge", "sway", "heave")
 
 @dataclass(frozen=True, slots=True)
 class RecordedEnd:
-    """file: as the deck has to name it;  first: column -> (axis from 1, its first value);  duration: its last time."""
+    """file: its name in the deck;  first: column -> (axis from 1, its first value);  duration: its last time."""
 
     file: str
     first: dict[str, tuple[int, float]]
@@ -214,7 +204,7 @@ class RecordedEnd:
 
 
 def read_record(path: Path, deck: Path) -> RecordedEnd:
-    """CommandError: the table has no head with these names, does not begin at time 0, or is none."""
+    """CommandError: the file has no table, no header with these names, or does not begin at time 0."""
     rows = [cells for _, cells in table_rows(path)]
     heads = [head.strip() for head in rows[0]] if rows else []
     columns = {head: place for place, head in enumerate(heads) if head.lower() in AXES}
@@ -383,7 +373,7 @@ def deck_text(span: LineSpan) -> str:
 
 
 def heading_lines(span: LineSpan) -> list[str]:
-    """What it is, and where its numbers come from."""
+    """Description, and the sources of the numbers."""
     section, distance = span.section, math.dist(span.first, span.last)
     where = f"in {span.depth:g} m of water" if span.is_wet else "in air"
     by_source: dict[str, list[str]] = {}
@@ -399,7 +389,7 @@ def heading_lines(span: LineSpan) -> list[str]:
 
 
 def parameter_lines(span: LineSpan) -> list[str]:
-    """What may be changed for one run with --set NAME=VALUE."""
+    """Parameters that can be changed for one run with --set NAME=VALUE."""
     given = {span.measure: span.value} | dict(zip(stream_names(span), span.stream, strict=False))
     lines = [f"{name} = {rounded(value)}" for name, value in given.items()]
     if span.modules:
@@ -450,7 +440,7 @@ def sections_of(span: LineSpan) -> dict[str, LineSection]:
 
 
 def damping_lines(span: LineSpan) -> str:
-    """BETA = damping L0/c, of which 1 is critical for what a chain of bars rings with fastest, 2c/L0."""
+    """BETA = damping L0/c; damping 1 is critical for the highest frequency of a chain of bars, 2c/L0."""
     if not (span.is_moving and span.damping):
         return ""
     length = span.value if span.measure == "length" else math.dist(span.first, span.last)
@@ -480,7 +470,7 @@ def place_lines(span: LineSpan) -> list[str]:
 
 
 def step_lines(span: LineSpan) -> list[str]:
-    """At rest; in the stream, with the last end where its motion begins; the motion."""
+    """At rest; in the stream, with the last end at the start of its motion; the motion."""
     made = sections_of(span)
     nodes, bending = ("CABLE", ", SK, SM") if span.section.bending_stiffness else ("ENDS", "")
     lines = LAID.format(gravity=span.gravity, nodes=nodes, bending=bending).splitlines()
@@ -509,7 +499,7 @@ def step_lines(span: LineSpan) -> list[str]:
 
 
 def motion_lines(span: LineSpan) -> tuple[list[str], list[str]]:
-    """Where the last end begins its motion, and the motion: a cosine of parameters, or the columns of a record."""
+    """Start of the motion of the last end, and the motion: a cosine of parameters, or the columns of a record."""
     last = span.bars + 1
     if span.record:
         first = span.record.first.items()
@@ -522,7 +512,7 @@ def motion_lines(span: LineSpan) -> tuple[list[str], list[str]]:
 
 
 def rounded(value: float) -> str:
-    """A number as decks have it: twelve digits are enough for what is computed from a catalogue."""
+    """A number as in decks: twelve digits are enough for values from a catalogue."""
     return repr(float(f"{value:.12g}"))
 
 

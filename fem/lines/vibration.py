@@ -1,14 +1,14 @@
-"""``fem.clamp_stress``: what aeolian vibration does to the outer wires of a conductor at a clamp.
+"""``fem.clamp_stress``: stress in the outer wires of a conductor at a clamp from aeolian vibration.
 
-The bending amplitude Y is the way, from top to bottom, of the point at x = 89 mm from the last contact with the clamp.
-A loop of vibration is much longer than x, so that the conductor is there a tensioned beam at rest, K the curvature at
+The bending amplitude Y is the peak-to-peak displacement of the point at x = 89 mm from the last contact with the clamp.
+A vibration loop is much longer than x, so that the conductor is a static tensioned beam there, with the curvature K at
 the clamp and p = sqrt(T/EI):
 
     y = (K/p^2) (exp(-p x) - 1 + p x),   stress = E_wire (d/2) K = E_wire d p^2/(4 (exp(-p x) - 1 + p x)) Y
 
-with the EI of wires that slide on each other. That makes it an idealised stress: the lives that were tested are stated
-over it. Source: Poffenberger & Swart, IEEE Trans. Power Apparatus and Systems 84 (1965) 281; EPRI, Transmission Line
-Reference Book: Wind-Induced Conductor Motion (2006), 3.2 and 3.4.
+with the EI of wires that slide on each other. It is an idealised stress, for which tested lives are published. Source:
+Poffenberger & Swart, IEEE Trans. Power Apparatus and Systems 84 (1965) 281; EPRI, Transmission Line Reference Book:
+Wind-Induced Conductor Motion (2006), 3.2 and 3.4.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def cycles_of(stress: float) -> float:
 
 
 def tell_clamp_stress(bending_amplitude: float, say: Say, **given: Any) -> None:
-    """``fem line --bending-amplitude``, in millimetres. CommandError: options that say nothing here, or that lack."""
+    """``fem line --bending-amplitude``, in millimetres. CommandError: options without effect, or missing ones."""
     named = {name: value for name, value in given.items() if value not in (None, False)}
     if named.keys() != {"section", "tension"}:
         raise CommandError("--bending-amplitude needs --section NAME and --tension T, and accepts no other option")

@@ -1,4 +1,4 @@
-"""What the user said, as frozen data: no arrays of dofs, no text, no solver."""
+"""Content of a deck as frozen dataclasses, without arrays of dofs, text or solver."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Spring:
 
 @frozen
 class Dashpot:
-    """``*DASHPOT``: force = coefficient times relative velocity; dofs as for ``Spring``."""
+    """``*DASHPOT``: force = coefficient times the relative velocity of the ends; dofs as for ``Spring``."""
 
     element_set: str
     dofs: tuple[int, ...] = ()
@@ -96,7 +96,7 @@ class Dashpot:
 
 @frozen
 class PointMass:
-    """``*MASS``: mass of each element of the set; alpha: mass-proportional damping alpha m v."""
+    """``*MASS``: mass of each element of the set. alpha: coefficient of the damping force alpha m v."""
 
     element_set: str
     mass: float
@@ -105,8 +105,8 @@ class PointMass:
 
 @frozen
 class NonstructuralMass:
-    """``*NONSTRUCTURAL MASS``: what a set of bars carries that has weight and inertia, but no stiffness: ice, fittings.
-    value  mass per natural length;  is_total: of the whole set, spread over its natural length"""
+    """``*NONSTRUCTURAL MASS``: mass on a set of bars that has weight and inertia, but no stiffness: ice, fittings.
+    value  mass per natural length;  is_total: mass of the whole set, distributed by natural length"""
 
     element_set: str
     value: float
@@ -116,8 +116,8 @@ class NonstructuralMass:
 
 @frozen
 class RestLength:
-    """``*REST LENGTH``: unstressed length L0 of each bar of a set, or of one; |D|, between its two nodes, without.
-    second  of a rope over a pulley: what lies beyond the pulley at the start, ``length`` then is what lies before it"""
+    """``*REST LENGTH``: unstressed length L0 of each bar of a set, or of one bar. Default: distance of its nodes.
+    second  of a rope over a pulley: natural length beyond the pulley at the start; ``length`` is then that before it"""
 
     target: str | int
     length: float
@@ -125,7 +125,7 @@ class RestLength:
 
     @property
     def whole(self) -> float:
-        """L0 of the element."""
+        """Natural length L0 of the whole element."""
         return self.length + (self.second or 0.0)
 
     def legs(self, distances: Floats) -> Floats:
@@ -137,7 +137,7 @@ class RestLength:
 
 @frozen
 class Pulley:
-    """``*PULLEY``: ropes of a set rub on their pulleys, T1/T2 within exp(-mu phi) and exp(mu phi); mu = 0 without."""
+    """``*PULLEY``: friction of the ropes of a set: exp(-mu phi) <= T1/T2 <= exp(mu phi); mu = 0 by default."""
 
     element_set: str
     friction: float
@@ -149,7 +149,7 @@ FAILURES = {"TENSION": "T", "STRAIN": "E", "TIME": ""}
 
 @frozen
 class Failure:
-    """``*FAILURE``: each element of a set, or one, is gone once T, E or total time has reached the value."""
+    """``*FAILURE``: each element of a set, or one element, is removed once T, E or total time has reached the value."""
 
     target: str | int
     kind: str
@@ -157,8 +157,8 @@ class Failure:
 
 
 def part(card: str, otherwise: Any = ()) -> Any:
-    """A field of ``Model`` that cards of one kind fill, and what it is without them.
-    A run that continues from another one refuses a model in which it has changed, by the name of the card."""
+    """A field of ``Model`` that cards of one kind fill, and its default without them.
+    A restart is refused, with the name of the card, if this field differs from the one of the earlier run."""
     if isinstance(otherwise, dict):
         return field(default_factory=dict, metadata={"card": card})
     return field(default=otherwise, metadata={"card": card})
@@ -168,7 +168,7 @@ LONGEST = 110
 
 
 def shortened(line: str) -> str:
-    """A line that fits a screen."""
+    """The line, cut to the width of a screen."""
     return line if len(line) <= LONGEST else line[: LONGEST - 3] + "..."
 
 
@@ -305,7 +305,7 @@ class Model:
 
     @property
     def has_moments(self) -> bool:
-        """Whether moments may act on free bodies, those of earlier runs among them."""
+        """Whether moments act on free bodies in any step, including steps of earlier runs."""
         return bool(self.free_bodies) and (self.earlier is not None or any(step.moments for step in self.steps))
 
     @property
@@ -316,12 +316,12 @@ class Model:
         return find_angles(self.mesh, clamped, map(self.nodes_on, (*self.bodies, *self.free_bodies)))
 
     def angles(self, lengths: Floats) -> Angles:
-        """Those between bars that bend; lengths: the natural ones of all elements."""
+        """Angles between bars that bend; lengths: natural lengths of all elements."""
         return angles_of(self.mesh, self.bent_at, self.sections, self.materials, lengths)
 
     @property
     def reach(self) -> Reach:
-        """Elements on which winches and fluid loads act in any step, including those of earlier runs."""
+        """Elements on which winches and fluid loads act in any step, including steps of earlier runs."""
         return self.inherited | reach_of(self.mesh, self.steps)
 
     @property
@@ -337,8 +337,8 @@ class Model:
         return found
 
     def with_pinned(self, nodes: Ints) -> Ints:
-        """Sorted node indices, with those on which their moments depend: of reference nodes of rigid bodies the nodes
-        pinned to these, of lines that bend the neighbours."""
+        """Sorted node indices, with all nodes that the moments at them depend on: the pinned nodes of reference nodes
+        of rigid bodies, the neighbours of nodes of bending lines."""
         if self.bends:
             angles, _ = self.bent_at
             beside = angles[np.isin(angles[:, 1], nodes)]
@@ -351,7 +351,7 @@ class Model:
 
 
 PARTS = {each.name: each.metadata["card"] for each in fields(Model) if each.metadata}
-"""Fields that say what does not change in a run that continues from another one, and the cards that fill them."""
+"""Fields of ``Model`` that a restart must not change, with the cards that fill them."""
 
 __all__ = ["ElementBlock", "Mesh", "Model", "outputs_in_force"]
 __all__ += ["Amplitude", "Boundary", "DistributedLoad", "Equation", "InitialCondition", "NodalLoad", "Temperature"]

@@ -1,16 +1,16 @@
-"""Lines that bend: where the angles are that resist, and how stiff they are.
+"""Lines that bend: position and stiffness of the rotational springs between their bars.
 
 A line is a chain of bars (B31). An angle lies at each node between two of them, and at each clamped node between each
 bar there and the direction that it has in the deck. On a rigid body this is the direction from a node of the body that
-lies behind, on the line of the bar: it turns with the body, which feels the moment as forces on both nodes. Half a bar
+lies behind, on the line of the bar: it turns with the body, on which the moment acts as two forces. Half a bar
 on each side of an angle bends, so that l/EI = L1/(2 EI1) + L2/(2 EI2); L are natural lengths.
 
-Angles are moments by the trapezoidal rule. At a clamp the first term of its error by the end (Euler and Maclaurin) is
-taken off, as if the moment vanished linearly towards the other end of the line, s from there and S away:
+The angles integrate the curvature by the trapezoidal rule. At a clamp the first term of its error (Euler and Maclaurin)
+is subtracted, for a moment proportional to s, the distance from the other end of the line, which is S away:
 
     l/EI = integral of (s/S)^2/EI - sum over the other angles of (s/S)^2 l/EI,    L/(3 EI) <= l/EI <= L/(2 EI)
 
-l = L (1/2 - 1/(6n)) of n equal bars: a straight line bends exactly, of however few bars, under a load at its end.
+l = L (1/2 - 1/(6n)) of n equal bars: the deflection of a straight line under a load at its end is exact for any n.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Angles(NamedTuple):
 
 
 def beams_at(mesh: Mesh) -> dict[int, list[tuple[int, int]]]:
-    """Of each node with beams: their element indices and other ends, in the order of the elements."""
+    """For each node with beams: their element indices and other ends, in the order of the elements."""
     found: dict[int, list[tuple[int, int]]] = {}
     (beams,) = np.nonzero(mesh.is_of(*BEAMS))
     for element, (first, second) in zip(beams.tolist(), mesh.element_nodes[beams].tolist(), strict=True):
@@ -68,7 +68,7 @@ def beams_at(mesh: Mesh) -> dict[int, list[tuple[int, int]]]:
 
 
 BEHIND = 1e-9
-"""Of their distance: by so much a node of a body that is behind a clamp may lie off the line of the bar."""
+"""Largest distance of a node behind a clamp from the line of the bar, relative to the distance of the two nodes."""
 
 
 def find_angles(mesh: Mesh, clamped: Set[int], bodies: Iterable[Ints] = ()) -> tuple[Ints, Ints]:
@@ -90,7 +90,7 @@ def find_angles(mesh: Mesh, clamped: Set[int], bodies: Iterable[Ints] = ()) -> t
 
 
 def node_behind(mesh: Mesh, own: Ints, node: int, other: int) -> int:
-    """The first of the nodes of a body that lies behind a bar from ``node`` to ``other``; -1: none does."""
+    """The first node of a body that lies behind a bar from ``node`` to ``other``; -1: there is none."""
     way = mesh.coordinates[node] - mesh.coordinates[other]
     arms = mesh.coordinates[own] - mesh.coordinates[node]
     along = arms @ (way / np.linalg.norm(way))
@@ -99,7 +99,7 @@ def node_behind(mesh: Mesh, own: Ints, node: int, other: int) -> int:
 
 
 def angles_of(mesh: Mesh, found: tuple[Ints, Ints], sections: Iterable[Any], materials: Any, lengths: Floats) -> Angles:
-    """Angles of lines whose elements have the natural lengths (elements,)."""
+    """Geometry and stiffness of the angles ``found``, for elements of the natural lengths (elements,)."""
     nodes, bars = found
     rigidity, beta = np.ones(len(lengths)), np.zeros(len(lengths))
     for section in sections:
@@ -113,7 +113,7 @@ def angles_of(mesh: Mesh, found: tuple[Ints, Ints], sections: Iterable[Any], mat
     for at in np.flatnonzero(bars[:, 0] < 0).tolist():
         way = line_from(at, nodes, bars, following)
         size, part = lengths[way[:, 0]], both[way[:-1, 1]]
-        left = np.cumsum(size[::-1])[::-1]  # from where each bar begins to the other end of the line
+        left = np.cumsum(size[::-1])[::-1]  # distance from the start of each bar to the other end of the line
         exact = (size * (left**2 - left * size + size**2 / 3.0) / rigidity[way[:, 0]]).sum()
         first = size[0] / rigidity[way[0, 0]]
         soft[at, 1] = np.clip((exact - (part * left[1:] ** 2).sum()) / left[0] ** 2, first / 3.0, first / 2.0)
@@ -123,7 +123,7 @@ def angles_of(mesh: Mesh, found: tuple[Ints, Ints], sections: Iterable[Any], mat
 
 
 def line_from(clamp: int, nodes: Ints, bars: Ints, following: dict[int, int]) -> Ints:
-    """(b, 2) bars of a line from a clamp to its other end, and the angle behind each; that of the last counts not."""
+    """(b, 2) bars of a line from a clamp to its other end, each with the angle behind it (unused for the last bar)."""
     bar, node, way = int(bars[clamp, 1]), int(nodes[clamp, 2]), list[tuple[int, int]]()
     while True:
         angle = following.get(node, -1)

@@ -51,13 +51,13 @@ class Amplitude:
     is_logarithmic: bool = False
 
     def __post_init__(self) -> None:
-        """``points`` may be given as pairs."""
+        """Converts ``points`` that were given as pairs."""
         points = np.array(self.points, dtype=np.float64).reshape(-1, 2)
         points.flags.writeable = False
         object.__setattr__(self, "points", points)
 
     def __hash__(self) -> int:
-        """Of what is short: measured motions have 100,000 points, and are looked up in every chunk."""
+        """Hash of the short fields only: measured motions have 100,000 points, and are looked up in every chunk."""
         last = self.points[-1:].tobytes()
         return hash((self.name, self.definition, self.time, len(self.points), last, self.fourier))
 
@@ -124,22 +124,22 @@ class Follow:
 
 
 LEVELS = (3, 4), (19, 5), (39, 6)
-"""Of the numbers of a ``Live``: first one and width of four rows of coefficients: of the value, its integral, and the
-integral of that."""
+"""Layout of the numbers of a ``Live``: first column and width of four rows of coefficients, of the value, of its
+integral, and of the integral of that."""
 START = 63
-"""First of three: both integrals at the start of the step, and the slope of the second."""
+"""First of three numbers: both integrals at the start of the step, and the slope of the second."""
 GIVEN = 66
-"""First of three: value and rate at the end of the next interval, and how that is reached: 0 it stays as it is, 1 along
-a straight line, 2 along a cubic."""
+"""First of three numbers: value and rate at the end of the next interval, and the interpolation to it: 0 constant,
+1 linear, 2 cubic."""
 ZERO = 0.0, 0.0, 0.0
 
 
 @dataclass(eq=False, slots=True)
 class Live:
-    """A USER amplitude that a program sets, in total time: constant, its last two pieces, constant.
+    """A USER amplitude that a program sets, in total time: constant, then the last two intervals set, then constant.
 
-    numbers  (69,) its row among those of all: three breaks; ``LEVELS``; ``START``; ``GIVEN``
-    number   of that row
+    numbers  (69,) a row of the array that all USER amplitudes share: three breaks; ``LEVELS``; ``START``; ``GIVEN``
+    number   index of that row
     copies   arrays of kernels (weak references), and the first of the four rows that this amplitude has in each
     """
 
@@ -149,7 +149,7 @@ class Live:
     copies: list[tuple[Any, int]] = field(default_factory=list, init=False, repr=False)
 
     def pieces(self, integrals: int = 0) -> tuple[Floats, Floats]:
-        """Breaks and coefficients, as ``_segments`` has them."""
+        """Breaks and coefficients, in the format of ``_segments``."""
         first, width = LEVELS[integrals]
         return self.numbers[:3], self.numbers[first : first + 4 * width].reshape(4, width)
 
@@ -158,11 +158,11 @@ class Live:
 
     @property
     def value(self) -> float:
-        """At the last instant for which it has been set, and from then on."""
+        """Value at the last instant for which it was set; it is constant from then on."""
         return self.numbers.item(15)
 
     def hold(self, now: float, value: float) -> None:
-        """The value from now on, at once."""
+        """Sets a constant value from ``now`` on; the amplitude may jump."""
         at = np.array([now])
         one, two = (_polynomial(*self.pieces(level), at).item() for level in (1, 2))
         rows = (value, *ZERO) * 4, (one, value, *ZERO) * 4, (two, one, 0.5 * value, *ZERO) * 4
@@ -170,8 +170,8 @@ class Live:
         self.copy()
 
     def begin(self, time: float) -> None:
-        """A step begins: integrals count from here."""
-        if self.numbers[0] == self.numbers[2]:  # never set, or not since it jumped
+        """Starts a step: integrals are zero at this time."""
+        if self.numbers[0] == self.numbers[2]:  # never set, or not set since the last jump
             self.numbers[LEVELS[1][0] : START] = 0.0
             self.hold(time, self.value)
         at = np.array([time])
@@ -179,7 +179,7 @@ class Live:
         self.numbers[START:GIVEN] = found
 
     def copy(self) -> None:
-        """Write its pieces into the arrays of kernels that there are still."""
+        """Copies its pieces into those arrays of kernels that still exist."""
         self.copies[:] = [each for each in self.copies if each[0]() is not None]
         for array, first in self.copies:
             if (its := array()) is not None:
@@ -187,7 +187,7 @@ class Live:
 
 
 def live_ones(first: Mapping[str, float]) -> dict[str, Live]:
-    """USER amplitudes that have never been set, from their first values; their numbers are rows of one array."""
+    """USER amplitudes before they are set, with their first values; their numbers are rows of one array."""
     table = np.zeros((len(first), GIVEN + 3))
     ones = {name: Live(name, table[k], k) for k, name in enumerate(first)}
     for name, value in first.items():
@@ -196,9 +196,9 @@ def live_ones(first: Mapping[str, float]) -> dict[str, Live]:
 
 
 NEAR = 1e-13
-"""A time this close to a break, relative to both, is the break: times of increments carry round-off."""
+"""A time this close to a break, relative to both, is the break: end times of increments have rounding errors."""
 SHORT = 4
-"""Instants up to which numbers one by one are quicker than arrays."""
+"""Up to this number of instants, Python floats are faster than arrays."""
 Curve: TypeAlias = Constant | Ramp | Follow | Live
 
 
@@ -239,7 +239,7 @@ def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, si
 
 
 def derivatives(curve: Curve, time: Floats, orders: Sequence[int], after: bool = False) -> list[Floats]:
-    """(k,) of each order >= 0 what ``evaluate`` has; pieces of a table are looked up once."""
+    """(k,) values of each order >= 0, as ``evaluate`` returns them; the pieces of a table are looked up once."""
     time = np.asarray(time, float)
     if isinstance(curve, Constant):
         return [np.full(len(time), curve.value if order == 0 else 0.0) for order in orders]
@@ -261,7 +261,7 @@ def derivatives(curve: Curve, time: Floats, orders: Sequence[int], after: bool =
 def _derivatives_at(
     breaks: Floats, coefficients: Floats, time: float, orders: Sequence[int], after: bool
 ) -> list[float]:
-    """``derivatives`` at one time, to the last bit, in Python's own numbers."""
+    """``derivatives`` at one time, computed with Python floats; the result is identical to the last bit."""
     near = NEAR * (abs(time) + abs(float(breaks[-1])) + abs(float(breaks[0])))
     segment = int(breaks.searchsorted(time + near, "right") if after else breaks.searchsorted(time - near))
     local, row, found = time - float(breaks[max(segment - 1, 0)]), coefficients[segment].tolist(), []
@@ -276,7 +276,7 @@ def _derivatives_at(
 
 
 def combined(parts: Iterable[tuple[Floats, Curve]], time: Floats, shape: tuple[int, ...]) -> Floats:
-    """(k, *shape) sum of factors (items, components) times their curves at given times."""
+    """(k, *shape) sum of factors (items, components) times the values of their curves at the times."""
     total = np.zeros((len(time), *shape))
     for factors, curve in parts:
         total += evaluate(curve, time)[:, None, None] * factors
@@ -314,14 +314,14 @@ def _polynomial(breaks: Floats, coefficients: Floats, time: Floats, order: int =
 
 
 def _pieces(breaks: Floats, coefficients: Floats, time: Floats, after: bool) -> tuple[Floats, Floats]:
-    """(k,) times from the break before, (k, d) coefficients that hold there."""
+    """(k,) times since the previous break, (k, d) coefficients of the polynomial that holds there."""
     near = NEAR * (np.abs(time) + np.abs(breaks[-1]) + np.abs(breaks[0]))
     segment = np.searchsorted(breaks, time + near if after else time - near, side="right" if after else "left")
     return time - breaks[np.maximum(segment - 1, 0)], coefficients[segment]
 
 
 def _sum(coefficients: Floats, local: Floats, order: int) -> Floats:
-    """(k,) polynomials, or a derivative of them."""
+    """(k,) values of polynomials, or of their derivatives."""
     for _ in range(order):
         coefficients = coefficients[:, 1:] * np.arange(1, coefficients.shape[1])
     value = np.zeros_like(local)
@@ -383,7 +383,7 @@ def _periodic(amplitude: Amplitude, time: Floats, order: int, after: bool) -> Fl
 
 
 def _periodic_primitive(amplitude: Amplitude, time: Floats, times: int) -> Floats:
-    """Repeated integral from the amplitude's start time; before it only the mean counts."""
+    """Repeated integral from the amplitude's start time; before that time the value is the mean."""
     phase = time - amplitude.start
     total = np.zeros_like(time)
     for n, (a, b) in enumerate(amplitude.fourier, start=1):

@@ -1,6 +1,6 @@
-"""Facts of elements that many rooms ask for, whatever acts on them: natural length, mass per natural length, section.
+"""Properties of elements that many packages need: natural length, mass per natural length, section.
 
-k elements in their order. The arrays that kernels read follow from them (``fem/assembly/system.py``).
+Arrays (k,) are in the order of the elements. Arrays for kernels are made from these (``fem/assembly/system.py``).
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from fem.model.mesh import Mesh
 from fem.model.surroundings import MarineGrowth
 
 Members: TypeAlias = Callable[[str], Ints | Flags]
-"""Which elements, of those asked about, are in a set."""
+"""Maps the name of a set to the elements in it, among those asked about."""
 
 
 def distances(mesh: Mesh) -> Floats:
-    """(k,) between the nodes of an element, 0 where it has one; of a rope over a pulley along both branches."""
+    """(k,) distance of the nodes of each element, 0 for one-node elements; for a rope over a pulley, of both legs."""
     legs, owner = mesh.legs
-    with np.errstate(over="ignore"):  # infinite: no model has such a bar
+    with np.errstate(over="ignore"):  # infinite: assembly refuses such a bar
         apart = np.linalg.norm(np.diff(mesh.coordinates[legs], axis=1)[:, 0], axis=1)
     return np.asarray(np.bincount(owner, apart, len(mesh.element_nodes)), float)
 
 
 def given_lengths(mesh: Mesh, rests: Iterable[RestLength]) -> Floats:
-    """(k,) natural lengths by ``*REST LENGTH``, of a rope over a pulley the whole; NaN for all other elements."""
+    """(k,) natural lengths by ``*REST LENGTH``, for a rope over a pulley of both legs; NaN for all others."""
     labels = mesh.element_labels.tolist()
     given, index = np.full(len(labels), np.nan), dict(zip(labels, range(len(labels)), strict=True))
     for rest in rests:
@@ -37,13 +37,13 @@ def given_lengths(mesh: Mesh, rests: Iterable[RestLength]) -> Floats:
 
 
 def natural_lengths(mesh: Mesh, rests: Iterable[RestLength]) -> Floats:
-    """(k,) L0, at the start of the run: as given, else the distance of the nodes."""
+    """(k,) natural length L0 at the start of the run: as given by ``*REST LENGTH``, else the distance of the nodes."""
     given = given_lengths(mesh, rests)
     return np.where(np.isnan(given), distances(mesh), given)
 
 
 def carried_by(masses: Iterable[NonstructuralMass], members: Members, length: Floats) -> Floats:
-    """Mass per natural length that elements carry; length: their natural ones."""
+    """(k,) nonstructural mass per natural length; length (k,): natural lengths."""
     carried = np.zeros(len(length))
     for mass in masses:
         on = members(mass.element_set)
@@ -52,7 +52,7 @@ def carried_by(masses: Iterable[NonstructuralMass], members: Members, length: Fl
 
 
 def grown_at(growths: Iterable[MarineGrowth], members: Members, heights: Floats) -> tuple[Floats, Floats]:
-    """Thickness of what grows on elements at heights, and its mass per natural length."""
+    """(k,) thickness of the marine growth on elements at heights (k,), and (k,) its mass per natural length."""
     thickness, mass = np.zeros((2, len(heights)))
     for growth in growths:
         on = members(growth.element_set)
@@ -61,19 +61,19 @@ def grown_at(growths: Iterable[MarineGrowth], members: Members, heights: Floats)
 
 
 def growth_of(model: Model) -> tuple[Floats, Floats]:
-    """(k,) of all elements, at the heights of their middles."""
+    """(k,) thickness of marine growth and (k,) its mass per length, at the heights of the middles of elements."""
     mesh = model.mesh
     heights = mesh.coordinates[mesh.element_nodes, mesh.up].mean(axis=1)
     return grown_at(model.growths, mesh.element_sets.__getitem__, heights)
 
 
 def added_mass_per_length(model: Model, masses: Iterable[NonstructuralMass], length: Floats) -> Floats:
-    """(k,) mass per natural length beside the bar itself: what has grown, and what it carries of the masses named."""
+    """(k,) mass per natural length in addition to the bar itself: marine growth and the given nonstructural masses."""
     return growth_of(model)[1] + carried_by(masses, model.mesh.element_sets.__getitem__, length)
 
 
 def of_sections(model: Model, number: Callable[[BarSection, Material], float], other: float = 0.0) -> Floats:
-    """(k,) a number of the section that is in force, the last one, and its material; ``other`` where there is none."""
+    """(k,) a number from the section in force (the last one of an element) and its material; ``other`` without one."""
     found = np.full(len(model.mesh.element_nodes), other)
     for section in model.sections:
         found[model.mesh.element_sets[section.element_set]] = number(section, model.materials[section.material])

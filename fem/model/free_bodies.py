@@ -24,13 +24,13 @@ from fem.arrays import Floats, frozen
 
 TETRAHEDRON = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]])
 SLENDER = 1e-9
-"""Of the largest second moment: what is less is the round-off of a difference of moments of inertia."""
+"""Second moments below this fraction of the largest are zero: rounding errors of differences of moments of inertia."""
 ROUND_OFF = 1e-15
-"""Sine of an angle that nobody can tell from half a turn."""
+"""Sine of an angle that is half a turn within rounding errors."""
 
 
 class NoBody(ValueError):
-    """Moments of inertia that no body has; the message says why."""
+    """No rigid body has these moments of inertia; the message says why."""
 
 
 @frozen
@@ -41,19 +41,19 @@ class RotaryInertia:
     moments: tuple[float, ...]
 
     def along(self, axes: Floats) -> RotaryInertia:
-        """The same body with its axes turned to the rows of ``axes`` (3, 3)."""
+        """The inertia of the body after a rotation of its axes to the rows of ``axes`` (3, 3)."""
         tensor = axes.T @ tensor_of(self.moments) @ axes
         return replace(self, moments=(*np.diag(tensor).tolist(), *tensor[[0, 0, 1], [1, 2, 2]].tolist()))
 
 
 def tensor_of(moments: tuple[float, ...]) -> Floats:
-    """(3, 3) of the components of a tensor of inertia."""
+    """(3, 3) tensor of inertia from its six components."""
     i11, i22, i33, i12, i13, i23 = moments
     return np.array([[i11, i12, i13], [i12, i22, i23], [i13, i23, i33]])
 
 
 def second_moments(moments: tuple[float, ...]) -> Floats:
-    """S (3, 3) of the components of a tensor of inertia. Raises NoBody."""
+    """S (3, 3) from the six components of a tensor of inertia. Raises NoBody."""
     tensor = tensor_of(moments)
     found = np.asarray(0.5 * np.trace(tensor) * np.eye(3) - tensor)
     own = np.linalg.eigvalsh(found)
@@ -73,23 +73,23 @@ def corners_of(second: Floats, size: float) -> Floats:
 
 
 def gradients(corners: Floats) -> Floats:
-    """(c, 3) of the weights: how a vector of the body follows from its points."""
+    """(c, 3) gradients of the weights: a vector fixed in the body is the sum of (gradient . vector) x_j."""
     count, dimensions = len(corners), 3 if len(corners) > 2 else 1
     return np.asarray(corners * (dimensions / (count * (corners**2).sum(axis=1))[:, None]))
 
 
 def weights(corners: Floats, arms: Floats) -> Floats:
-    """(p, c) of the points of a body for others, at ``arms`` (p, 3) from the reference node."""
+    """(p, c) weights w_j of points at ``arms`` (p, 3) from the reference node."""
     return np.asarray(1.0 / len(corners) + arms @ gradients(corners).T)
 
 
 def components_that_hold(vectors: Floats, rotations: Sequence[int]) -> list[tuple[int, int]]:
-    """Which components (vector, axis) of three vectors of a body have to stay that it does not turn about some axes.
+    """Components (vector, axis) of three vectors of a body that must be held to prevent rotation about some axes.
 
     vectors    (3, 3)  as they are now, in rows: R e_k
     rotations  three axes, or two: then R e_k has constant components along the third
-    Turning by w changes component a of R e_k by w.(R e_k x e_a). Those are taken one by one that the others say least
-    of, as pivots of QR; fewer, where the vectors of a slender body are all on its axis.
+    A rotation w changes component a of R e_k by w.(R e_k x e_a). The components are chosen one by one, each the most
+    independent of those before (pivots of QR); there are fewer if all vectors lie on the axis of a slender body.
     """
     from scipy.linalg import qr
 
@@ -109,7 +109,7 @@ def mass_between(corners: Floats, second: Floats) -> Floats:
 
 def rotation(corners: Floats, places: Floats) -> Floats:
     """R (..., 3, 3) from the points at the start (c, 3), about their middle, and later (..., c, 3).
-    Two points of a slender body say nothing of its turn about its axis: R is the least rotation, then."""
+    Two points of a slender body do not determine the rotation about its axis: R is then the smallest rotation."""
     if len(corners) > 2:
         moved = np.einsum("...ci,cj->...ij", places, gradients(corners))
         left, _, right = np.linalg.svd(moved)
@@ -119,7 +119,7 @@ def rotation(corners: Floats, places: Floats) -> Floats:
     cosine = (now @ axis)[..., None]
     across = now - cosine * axis
     sine = np.linalg.norm(across, axis=-1, keepdims=True)
-    other = np.eye(3)[np.abs(axis).argmin()]  # upside down: half a turn about any axis across
+    other = np.eye(3)[np.abs(axis).argmin()]  # reversed direction: half a turn about any perpendicular axis
     side = np.where(sine > ROUND_OFF * np.abs(cosine), across, other)
     side = side - (side @ axis)[..., None] * axis
     side = side / np.linalg.norm(side, axis=-1, keepdims=True)
@@ -127,21 +127,21 @@ def rotation(corners: Floats, places: Floats) -> Floats:
 
 
 def rotation_vector(turned: Floats) -> Floats:
-    """(..., 3) of rotations (..., 3, 3), of length 0 to pi."""
+    """(..., 3) rotation vectors, of length 0 to pi, of rotation matrices (..., 3, 3)."""
     from scipy.spatial.transform import Rotation
 
     return np.asarray(Rotation.from_matrix(turned.reshape(-1, 3, 3)).as_rotvec().reshape(turned.shape[:-1]))
 
 
 def rotation_of(vector: Floats) -> Floats:
-    """(..., 3, 3) of rotation vectors (..., 3)."""
+    """(..., 3, 3) rotation matrices of rotation vectors (..., 3)."""
     from scipy.spatial.transform import Rotation
 
     return np.asarray(Rotation.from_rotvec(vector.reshape(-1, 3)).as_matrix().reshape(*vector.shape, 3))
 
 
 def spin(corners: Floats, places: Floats, velocities: Floats) -> Floats:
-    """Angular velocity (..., 3) of the points of a body at ``places`` (..., c, 3): least squares."""
+    """Angular velocity (..., 3) that fits the velocities of the points at ``places`` (..., c, 3) in least squares."""
     arms = places - places.mean(axis=-2, keepdims=True)
     inertia = np.einsum("...ck,...ck->...", arms, arms)[..., None, None] * np.eye(3)
     inertia = inertia - np.einsum("...ci,...cj->...ij", arms, arms)

@@ -1,13 +1,13 @@
-"""Turbulent wind: what ``*WIND, TYPE=`` says, and the gusts at places, as a table over time: measured, or as follows.
+"""Turbulent wind, ``*WIND, TYPE=``: gusts at given places as a table over time, measured or generated as follows.
 
-u (along the mean wind of speed U), v (across it) and w (upwards) do not depend on each other. With n = f L/U the
-spectra S over the frequency f, each of its own variance s^2 = (I U)^2 and length L, are
+u (along the mean wind of speed U), v (across it) and w (upwards) are independent of each other. With n = f L/U the
+spectra S over the frequency f, each with its own variance s^2 = (I U)^2 and length L, are
 
     KAIMAL       f S/s^2 = 4 n/(1 + 6 n)^(5/3)
     VON KARMAN   u: 4 n/(1 + 70.8 n^2)^(5/6),  v, w: 4 n (1 + 755.2 n^2)/(1 + 283.2 n^2)^(11/6)
     DAVENPORT    (2/3) n^2/(1 + n^2)^(4/3), L = 1200 m
 
-Gusts of one frequency at two places have the coherence (root of it; Davenport)
+Gusts of one frequency at two places have the coherence (its square root; Davenport)
 
     exp(-f sqrt((C_y dy)^2 + (C_z dz)^2)/U)
 
@@ -15,9 +15,9 @@ for distances across the wind and upwards; along the wind they travel with U unc
 
 Spectral method: at f_k = k/T the gusts of all places are a_k H(f_k) exp(i phase), a_k = sqrt(2 S(f_k)/T), with the
 lower triangular H H^T = coherence and independent phases, a row of them for each place; the sum over k is one FFT for
-each place. H is computed at ``GRID`` frequencies; between these its rows are interpolated over log f and brought back
-to length 1, so that spectra are exact. Phases belong to the number of a place: a place that is added at the end changes
-no gust before it. The table repeats itself after T.
+each place. H is computed at ``GRID`` frequencies; between these its rows are interpolated over log f and scaled to
+length 1, so that spectra are exact. The random phases depend on the index of a place only: a place added at the end
+does not change the gusts at the others. The table repeats itself after T.
 Sources: Shinozuka & Deodatis, Appl. Mech. Rev. 44 (1991) 191; IEC 61400-1 (2005), annex B; Davenport, Q. J. R. Met.
 Soc. 87 (1961) 194; ESDU 85020; decays: Simiu & Scanlan, Wind Effects on Structures (1996), 2.4.
 """
@@ -41,7 +41,7 @@ FINER = 8
 """Samples in a period of the highest frequency."""
 MOST_BYTES = 1_000_000_000
 ALIKE = 1e-10
-"""Taken off the coherence of different places, so that two at one place have an H."""
+"""Subtracted from the coherence of different places, so that H exists for two places with the same coordinates."""
 
 
 @frozen
@@ -64,7 +64,7 @@ class Gusts:
         return np.arange(1, int(self.cutoff * self.duration * (1.0 + 1e-12)) + 1) / self.duration
 
     def density(self, component: int, f: Floats, speed: float) -> Floats:
-        """S of u, v or w (0, 1, 2) at frequencies."""
+        """Spectral density S of u, v or w (component 0, 1, 2) at frequencies f."""
         size = (self.intensity[component] * speed) ** 2
         if size == 0.0:
             return np.zeros_like(f)
@@ -80,28 +80,28 @@ class Gusts:
         return np.asarray(size * shape / f)
 
     def coherence(self, f: float, places: Floats, speed: float) -> Floats:
-        """(p, p) of places (p, 3) along the wind, across it, upwards."""
+        """(p, p) coherence of places (p, 3), whose coordinates are along the wind, across it and upwards."""
         way = np.hypot(*(self.decay[k] * (places[:, None, 1 + k] - places[None, :, 1 + k]) for k in range(2)))
         return np.asarray(np.exp(-f * way / speed))
 
     def shares(self, speed: float) -> list[float]:
-        """Variance of the table over s^2, of each component that has gusts."""
+        """Variance of the table divided by s^2, for each component that has gusts."""
         f = self.frequencies
         variances = (self.density(k, f, speed).sum() / self.duration for k in range(3))
         return [float(found / (i * speed) ** 2) for found, i in zip(variances, self.intensity, strict=True) if i > 0.0]
 
     def bytes(self, places: int) -> int:
-        """Of the table, and about as much again while it is made."""
+        """Memory of the table in bytes, with the work arrays that are about as large again."""
         return 8 * 3 * places * FINER * len(self.frequencies)
 
     def table(self, speed: float, places: Floats) -> Floats:
-        """(p, 8 m, 3) gusts u, v, w over one duration. ModelError: it would be too large."""
+        """(p, 8 m, 3) gusts u, v, w over one duration. Raises ModelError if the table is too large."""
         return _table(self, speed, places.tobytes())
 
 
 @lru_cache(maxsize=1)
 def _table(gusts: Gusts, speed: float, rows: bytes) -> Floats:
-    """The last one is kept: bars that break assemble the model again."""
+    """The table of gusts; the last one is cached, because the model is assembled again when bars break."""
     places = np.frombuffer(rows).reshape(-1, 3)
     f, count = gusts.frequencies, len(places)
     check_size(gusts.bytes(count), count, "reduce DURATION, CUTOFF or the mesh")
@@ -149,12 +149,12 @@ class Velocities:
 
     @property
     def along(self) -> Floats:
-        """(q,) of the places, from the first to the last one."""
+        """(q,) positions of the places along their line: 0 at the first, 1 at the last one."""
         way = self.places[-1] - self.places[0]
         return np.asarray((self.places - self.places[0]) @ way / max(float(way @ way), 1e-300))
 
     def table(self, places: Floats) -> Floats:
-        """(p, k, 3) at other places: linear between those on the line that are nearest, beyond its ends as there."""
+        """(p, k, 3) at other places: interpolated linearly along the line, constant beyond its ends."""
         along, way = self.along, self.places[-1] - self.places[0]
         check_size(8 * 3 * len(places) * self.velocities.shape[1], len(places), "use fewer samples or nodes")
         if len(along) == 1:
@@ -166,7 +166,7 @@ class Velocities:
 
 
 def gusts_at(wind: Any, up: int, places: Floats, level: float) -> Floats:
-    """(p, k, 3) what is added to the mean wind at places (p, 3); up: the axis against gravity; level: still water."""
+    """(p, k, 3) velocities beside the mean wind at places (p, 3); up: the axis against gravity; level: still water."""
     mean = wind.vectors(up).sum(axis=0)
     speed = float(np.linalg.norm(mean))
     axes = np.zeros((3, 3))
@@ -181,6 +181,6 @@ def gusts_at(wind: Any, up: int, places: Floats, level: float) -> Floats:
 
 
 def check_size(size: int, count: int, hint: str) -> None:
-    """ModelError: a table is too large."""
+    """Raises ModelError if a table is too large."""
     if size > MOST_BYTES:
         raise ModelError(f"*WIND: {size / 1e9:.3g} GB of gusts at {count} nodes are too many: {hint}")

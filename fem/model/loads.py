@@ -11,7 +11,7 @@ from fem.arrays import Floats, Ints, frozen
 from fem.model.mesh import Mesh
 
 TOUCHES = 1e-9
-"""Fraction of the size of a model by which a node counts as being at a plane."""
+"""A node within this fraction of the size of the model counts as being at a plane."""
 
 
 @frozen
@@ -58,14 +58,14 @@ class StopPlane:
         return np.column_stack([np.full(len(nodes), mesh.nodes_of(self.node)[0]), nodes])
 
     def distances(self, mesh: Mesh) -> Floats:
-        """(c,) of the nodes above the plane, in the reference position."""
+        """(c,) distances of the nodes above the plane, in the reference position."""
         first, second = self.pairs(mesh).T
         return np.asarray((mesh.coordinates[second] - mesh.coordinates[first]) @ self.direction)
 
     def size(self, mesh: Mesh) -> float:
-        """How far from the reference node the model reaches, 1 where it does not: what is small is so beside it."""
+        """Largest distance of the model from the reference node, 1 if it is 0: the scale for small distances."""
         at = mesh.coordinates[mesh.nodes_of(self.node)[0]]
-        with np.errstate(over="ignore"):  # an assembled model refuses lengths that are none
+        with np.errstate(over="ignore"):  # infinite: assembly refuses such lengths
             return float(np.linalg.norm(mesh.coordinates - at, axis=1).max(initial=0.0)) or 1.0
 
 
@@ -84,8 +84,8 @@ class Boundary:
 
 @frozen
 class NodalLoad:
-    """``*CLOAD``: force on one dof of a node or node set, or moment on a free body (dofs 4 to 6); ``is_imaginary``: a
-    quarter of a period ahead (of harmonic loads)."""
+    """``*CLOAD``: force on one dof of a node or node set, or moment on a free body (dofs 4 to 6); ``is_imaginary``: the
+    imaginary part of a harmonic load, a quarter of a period ahead."""
 
     target: str | int
     dof: int
@@ -109,10 +109,10 @@ class DistributedLoad:
 
 @frozen
 class Winch:
-    """``*WINCH``: change of the natural length of each element of a set, or of one, counted from that at the start.
+    """``*WINCH``: change of the natural length of each element of a set, or of one, relative to the start.
 
-    is_tension  the length follows so that its tension is ``value``, no faster than ``speed`` (None: as fast as need be)
-    end         of a rope over a pulley: the branch that takes it, 1 or 2
+    is_tension  the length is adjusted to the tension ``value``, at most at ``speed`` (None: no limit)
+    end         of a rope over a pulley: the branch that is wound, 1 or 2
     """
 
     target: str | int
@@ -135,7 +135,7 @@ class Temperature:
 @frozen
 class InitialCondition:
     """``kind`` DISPLACEMENT or VELOCITY (dof, value), STRESS (element target, value), TEMPERATURE (value), or ANCHOR
-    (dof, value): u of what the friction of a bottom holds a node by."""
+    (dof, value): displacement u of the anchor of a node's friction spring on the seabed."""
 
     kind: str
     target: str | int

@@ -24,7 +24,7 @@ class Uniaxial:
     kind         TYPE of ``*LOADING DATA``: ELASTIC, DAMAGE, PERMANENT DEFORMATION
     definition   of ``*UNLOADING DATA``: SHIFTED CURVE, INTERPOLATED CURVE; empty without
     is_extended  the last slope continues beyond the table (EXTRAPOLATION=LINEAR); False: flat
-    largest      stress that the bars have borne before the run
+    largest      largest stress of the bars before the run
     """
 
     loading: tuple[tuple[float, float], ...]
@@ -45,7 +45,7 @@ class Viscoelastic:
 
 @frozen
 class DynamicStiffness:
-    """``*DYNAMIC STIFFNESS``: modulus constant + slope * mean stress, and the viscosity that slow strain meets."""
+    """``*DYNAMIC STIFFNESS``: modulus constant + slope * mean stress, and the viscosity that acts on slow strain."""
 
     constant: float
     slope: float
@@ -85,12 +85,12 @@ class Material:
 
     @property
     def has_rope_law(self) -> bool:
-        """Its bars have tables or a memory (``fem/forces/rope_laws.py``)."""
+        """Whether the stress of its bars follows tables or depends on the past (``fem/forces/rope_laws.py``)."""
         return any(law is not None for law in (self.uniaxial, self.viscoelastic, self.dynamic))
 
     @property
     def static_modulus(self) -> float | None:
-        """That of long times; None where it has none, or a table in its place."""
+        """Modulus E under slow loads; None where the material has none, or a table instead."""
         if self.viscoelastic is None or not self.is_instant or self.young is None:
             return self.young
         total = sum(fraction for fraction, _ in self.viscoelastic.rows)
@@ -98,7 +98,7 @@ class Material:
 
     @property
     def instant_modulus(self) -> float | None:
-        """That of sudden changes about rest: the stiffest its bars are without tension."""
+        """Modulus E of sudden small changes about rest; of stress-strain curves the largest slope."""
         if self.dynamic is not None:
             return self.dynamic.constant
         if self.viscoelastic is not None and not self.is_instant and self.young is not None:
@@ -116,7 +116,7 @@ def slopes_of(curve: tuple[tuple[float, float], ...]) -> list[float]:
 
 
 def snap_time(length0: Floats, density: Floats, young: Floats) -> Floats:
-    """(m,) L0/(2 c), c = sqrt(E/rho): what a wave needs through half of a bar; 0 without mass.
-    Longer implicit increments do not show how a line snaps taut (``model/notices.py``)."""
+    """(m,) L0/(2 c), c = sqrt(E/rho): travel time of a wave through half a bar; 0 without mass.
+    Longer implicit increments do not resolve how a line snaps taut (``model/notices.py``)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(0.5 * length0 * np.sqrt(density / young))

@@ -26,7 +26,7 @@ REEVED = ("PULLEY",)
 KINDS = (*AXIAL, "SPRING1", "SPRING2", "DASHPOT1", "DASHPOT2", "MASS", "ROTARYI", *REEVED)
 
 MOST_SHOWN = 32
-"""Sets of nodes, and of elements, in the fields: a byte for each node or element in every file, beside some hundred."""
+"""Most node sets, and most element sets, in the fields: each costs a byte per node or element in every file."""
 
 
 def nodes_per_element(kind: str) -> int:
@@ -68,7 +68,7 @@ class Instance(NamedTuple):
 
 
 class Label(int):
-    """A label of the model that shows as ``name``: what the deck has."""
+    """A label of the model, printed as ``name``, the one in the deck."""
 
     name: str
 
@@ -108,13 +108,13 @@ class Mesh:
         return 1 if kinds == {"T2D2"} else 2
 
     def named(self, label: int) -> str:
-        """A label as the deck has it: ``INSTANCE.label`` where it is of an instance."""
+        """A label as printed in messages: ``INSTANCE.label`` if it belongs to an instance."""
         at = bisect_left(self.instances, label, key=lambda each: each.added) - 1
         return str(label) if at < 0 else f"{self.instances[at].name}.{label - self.instances[at].added}"
 
     @property
     def node_names(self) -> Ints:
-        """(n,) ``node_labels`` that show as the deck has them: for messages."""
+        """(n,) ``node_labels`` that print as the deck writes them: for messages."""
         return self._shown(self.node_labels)
 
     @property
@@ -140,7 +140,7 @@ class Mesh:
 
     @property
     def pulley_nodes(self) -> Ints:
-        """(m,) the nodes between these, by element index; -1 for all other elements."""
+        """(m,) pulley nodes of ropes over pulleys, by element index; -1 for all other elements."""
         between = (b.connectivity[:, 1] if b.kind in REEVED else np.full(len(b.labels), -1) for b in self.blocks)
         return np.concatenate([np.zeros(0, np.int64), *between])
 
@@ -156,12 +156,12 @@ class Mesh:
         return any(block.kind in REEVED for block in self.blocks)
 
     def is_of(self, *kinds: str) -> Flags:
-        """(m,) elements of some kinds, by element index."""
+        """(m,) whether an element is of one of some kinds, by element index."""
         parts = (np.full(len(block.labels), block.kind in kinds) for block in self.blocks)
         return np.concatenate([np.zeros(0, np.bool_), *parts])
 
     def bars_in(self, element_set: str | None) -> Ints:
-        """Element indices of a set of bars, of all bars without a name, of none where there is no such set."""
+        """Element indices of the bars in a set; without a name all bars; none if there is no such set."""
         if element_set is None:
             return np.flatnonzero(self.is_of(*BARS))
         return self.element_sets.get(element_set, np.zeros(0, np.int64))
@@ -188,13 +188,13 @@ class Mesh:
 
 
 def shown_sets(sets: Mapping[str, Ints]) -> dict[str, Ints]:
-    """The sets that fields have as arrays: the first ``MOST_SHOWN``, without those that Abaqus/CAE made (``_...``)."""
+    """Sets that are written to the fields: the first ``MOST_SHOWN``, without those made by Abaqus/CAE (``_...``)."""
     named = ((name, members) for name, members in sets.items() if not name.rpartition(".")[2].startswith("_"))
     return dict(islice(named, MOST_SHOWN))
 
 
 def sets_left_out(mesh: Mesh) -> list[str]:
-    """Notices of sets that fields do not have as arrays because there are too many."""
+    """Notices of sets that are not written to the fields because there are too many."""
     every = {"node": mesh.node_sets, "element": mesh.element_sets}
     return [
         f"{MOST_SHOWN} of {len(sets)} {what} sets are arrays in the fields"

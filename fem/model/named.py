@@ -1,7 +1,7 @@
-"""Named numbers, as tables, sweeps, error bars, figures and command lines call them: one pattern, one spelling.
+"""Names of single numbers in tables, sweeps, error bars, figures and on the command line: one spelling for all.
 
-``T_e12``, ``U3_n5``: T of element 12, U3 of node 5; ``T_12``, ``U3_5``: the same, where the quantity says of which they
-are; ``kinetic``: an energy of the whole model; ``T_e12_max``: a statistic; ``U1_2_end``: a column of a sweep.
+``T_e12``, ``U3_n5``: T of element 12, U3 of node 5; ``T_12``, ``U3_5``: the same, as the quantity determines whether
+it is a node or an element; ``kinetic``: an energy of the model; ``T_e12_max``: a statistic; ``U1_2_end``: of a sweep.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ WORDS = {"n": "node", "e": "element"}  # the kinds of numbers
 PRINTS = {"n": "NODE PRINT", "e": "EL PRINT"}
 TABLES = {"n": NODAL, "e": ELEMENTAL, "": WHOLE}
 COLUMNS: dict[str, dict[str, tuple[Quantity, int]]] = {}
-"""Kind and column of a table -> its quantity, and which of the columns of that it is; energies have no kind."""
+"""(kind, column of a table) -> its quantity and the index of the column within it; energies have the empty kind."""
 
 
 def note_columns() -> None:
-    """Fill ``COLUMNS`` from the tables, again where one has become longer or shorter."""
+    """Fills ``COLUMNS`` from the tables of quantities; called again when one of them has changed in length."""
     for of, table in TABLES.items():
         COLUMNS[of] = {its: (each, n) for each in table for n, its in enumerate(each.columns)}
 
@@ -49,23 +49,23 @@ class Named(NamedTuple):
 
     @property
     def axis(self) -> int:
-        """Which of the columns of its quantity it is, from 0."""
+        """Index of the column within its quantity, from 0."""
         return COLUMNS[self.kind][self.column][1]
 
     @property
     def family(self) -> str:
-        """The column without an axis: numbers of one size, T and T2, too."""
+        """The column without an axis: names with the same family are of the same size (T and T2, too)."""
         return self.column.rstrip("123")
 
     @property
     def request(self) -> str:
-        """The request that prints it."""
+        """The request of a deck that prints it."""
         sets = "NSET" if self.kind == "n" else "ELSET"
         return f"request *{PRINTS[self.kind]}, {sets}=... with {self.family} in the deck, FREQUENCY=1"
 
 
 def labels_of(mesh: Mesh, kind: str) -> Ints:
-    """(p,) of all nodes (n), of all elements (e)."""
+    """(p,) labels of all nodes (kind n) or all elements (kind e)."""
     return mesh.node_labels if kind == "n" else mesh.element_labels
 
 
@@ -75,12 +75,12 @@ def names_of(kind: str, columns: Collection[str], labels: Iterable[int]) -> list
 
 
 def kind_of(column: str) -> str:
-    """Of which items a column is that says nothing of it: T of elements, U3 (and what there is not) of nodes."""
+    """Kind of items of a column named without one: elements for T, nodes for U3 (and for unknown columns)."""
     return "e" if column in COLUMNS["e"] else "n"
 
 
 def item_named(text: str) -> Named:
-    """What ``T_e12`` or ``T_12`` names. CommandError: it names no number of an element or node."""
+    """Reads ``T_e12`` or ``T_12``. Raises CommandError if it is not a number of an element or node."""
     match = NAME.fullmatch(text.strip())
     if not match:
         raise CommandError(f"{text.strip()!r} does not name a series: write T_e12 (element 12) or U3_n5 (node 5)")
@@ -92,7 +92,7 @@ def item_named(text: str) -> Named:
 
 
 def number_named(text: str) -> Named:
-    """What ``item_named`` reads, and names of energies."""
+    """As ``item_named``, and also reads names of energies."""
     return Named(text) if text in ENERGIES else item_named(text)
 
 

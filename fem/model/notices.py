@@ -1,8 +1,8 @@
-"""What a run will show, foretold from the model alone: slow swings, lines that snap taut, winches that jump, cables
-that float. Notices that begin with ``WARNING`` say what is wrong, and are printed with ``--quiet``, too.
+"""Warnings before a run from the model alone: too few increments per period, snapping lines, jumping winches, floating
+cables. Notices that begin with ``WARNING`` report an error of the model or method; ``--quiet`` prints them, too.
 
-What increments that are too long make of tensions of lines that snap taut was measured on chains of 40 and 50 bars with
-a dropped load, a body that jerks, and a fairlead that moves up and down: the table of docs/theory/time.md.
+The errors of tensions when increments are too long for lines that snap taut were measured on chains of 40 and 50 bars
+with a dropped load, a body that jerks, and a fairlead that moves up and down: table in docs/theory/time.md.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ WARNING = "warning: "
 
 
 def warning(text: str) -> str:
-    """A notice of what is wrong; nothing where there is nothing to say."""
+    """Marks a notice as ``WARNING``; empty if the text is empty."""
     return WARNING + text if text else ""
 
 
@@ -36,17 +36,17 @@ def of_step(number: int, text: str) -> str:
 
 
 SHARE = 0.1
-"""Snaps of at least this share of the largest force so far are told where increments do not follow them."""
+"""Snaps of at least this fraction of the largest force so far are reported if increments do not resolve them."""
 FINE = 1e-4
-"""TIME ERROR that shortens increments enough: its default."""
+"""TIME ERROR that shortens increments sufficiently: its default."""
 CHANGE = 0.3
-"""TENSION CHANGE that does."""
+"""TENSION CHANGE that shortens increments sufficiently."""
 FOLLOW = "automatic increments (without DIRECT, with the default TIME ERROR) resolve snaps"
 
 
 def damps_waves(procedure: Dynamic) -> bool:
-    """Whether a scheme takes most of what bars ring with out of an increment, as GENERALIZED ALPHA with RHO = 0.4.
-    Of HHT (1 + ALPHA)/(1 - ALPHA) is RHO."""
+    """Whether the scheme damps high frequencies strongly, at least as GENERALIZED ALPHA with RHO = 0.5 does.
+    For HHT, RHO = (1 + ALPHA)/(1 - ALPHA)."""
     return procedure.integrator == "BACKWARD EULER" or (
         (procedure.integrator == "GENERALIZED ALPHA" and procedure.rho <= 0.5)
         or (procedure.integrator == "HHT" and procedure.alpha <= -1.0 / 3.0)
@@ -54,7 +54,7 @@ def damps_waves(procedure: Dynamic) -> bool:
 
 
 def follows_snaps(procedure: Dynamic, controls: Controls) -> bool:
-    """Whether local error or change of tension shorten increments where a line snaps taut, to peaks some 5 % off."""
+    """Whether local error or change of tension shorten increments where a line snaps taut (error of peaks some 5 %)."""
     if procedure.direct or procedure.by_convergence or procedure.integrator == "CENTRAL DIFFERENCE":
         return False
     if controls.time_error is None:
@@ -63,7 +63,7 @@ def follows_snaps(procedure: Dynamic, controls: Controls) -> bool:
 
 
 def expected_peaks(procedure: Dynamic, waves: float) -> str:
-    """What becomes of peaks where an increment lasts so many passages of a wave through a bar: measured on chains."""
+    """Error of tension peaks, as measured on chains, if an increment lasts ``waves`` wave passages through a bar."""
     if procedure.integrator == "CENTRAL DIFFERENCE":
         return "may be off by a tenth"
     if procedure.integrator == "ENERGY MOMENTUM":
@@ -76,18 +76,18 @@ def expected_peaks(procedure: Dynamic, waves: float) -> str:
 
 
 SHOWN_BY = 20
-"""Increments in a period that show it: with them the trapezoidal rule makes it longer by 0.8 %."""
+"""Increments per period that are enough: the trapezoidal rule then makes the period longer by 0.8 %."""
 MOST_HELD = 100
-"""Distances are taken from so many held nodes at most."""
+"""Distances are measured to at most so many fixed nodes."""
 
 
 def held_nodes(model: Model) -> Flags:
-    """(n,) those that are held in all directions, be it in one step."""
+    """(n,) nodes that are fixed in all directions in at least one step."""
     return np.asarray(held_dofs(model).all(axis=1))
 
 
 def held_dofs(model: Model) -> Flags:
-    """(n, 3) those that are held, or moved as prescribed, be it in one step."""
+    """(n, 3) dofs that are fixed or have a prescribed motion in at least one step."""
     held = np.zeros((len(model.mesh.node_labels), 3), bool)
     for given in (*model.boundaries, *(boundary for step in model.steps for boundary in step.boundaries)):
         held[model.mesh.nodes_of(given.target), given.dof - 1] = True
@@ -96,7 +96,7 @@ def held_dofs(model: Model) -> Flags:
 
 
 def support_distance(model: Model, nodes: Ints, held: Flags) -> Floats:
-    """(k,) distance of nodes from the nearest of those that are ``held_nodes``; infinite where none is."""
+    """(k,) distance of nodes from the nearest of the ``held_nodes``; infinite if there are none."""
     x = model.mesh.coordinates
     square = np.where(held[nodes], 0.0, np.inf)
     for place in x[held][:MOST_HELD]:
@@ -105,8 +105,8 @@ def support_distance(model: Model, nodes: Ints, held: Flags) -> Floats:
 
 
 def coarse_swing(model: Model, procedure: Dynamic | None) -> str:
-    """That equal increments do not show even the slowest swing, 2 pi sqrt(L/g); nothing where they do.
-    L: how far a node is from a support. Nets and chains swing: they have fewer than two bars for each free node."""
+    """Warning that equal increments are too long even for the slowest swing, of period 2 pi sqrt(L/g); empty if not.
+    L: distance of a node from a support. Nets and chains swing: they have fewer than two bars for each free node."""
     weights = [load.value for step in model.steps for load in step.distributed_loads if load.kind == "GRAV"]
     if not (procedure and procedure.direct and any(weights)):
         return ""
@@ -126,13 +126,13 @@ def coarse_swing(model: Model, procedure: Dynamic | None) -> str:
 
 
 NO_JUMP = 1e-9
-"""Changes below this fraction of the natural length are round-off of times."""
+"""Changes below this fraction of the natural length are rounding errors of times."""
 LISTED = 5
 
 
 def jumps(model: Model) -> Iterator[tuple[int, Floats, Floats]]:
-    """Of the deck alone, for each step: its number, where winches stand before it and at its start, both (elements, 2).
-    NaN where an earlier run, whose state the first step begins with, may have left them."""
+    """For each step: its number, and the lengths wound by winches before it and at its start, both (elements, 2).
+    NaN if the state of an earlier run, with which the first step begins, may determine them."""
     stands = np.full((len(model.mesh.element_labels), 2), 0.0 if model.earlier is None else np.nan)
     follows: dict[tuple[int, int], tuple[float, Follow]] = {}
     begin = 0.0
@@ -158,11 +158,11 @@ def jumps(model: Model) -> Iterator[tuple[int, Floats, Floats]]:
 
 
 def told_of_jump(model: Model, step: Step, stands: Floats, start: Floats) -> str:
-    """What a step makes of winches that begin elsewhere than where they stand; nothing where none does.
+    """Warning that winches jump at the start of a step, and what the step does about it; empty if none does.
     stands, start  (elements, 2) changes of natural length before the step and at its start"""
     stiffness = of_sections(model, lambda section, material: section.area * (material.young or 0.0))
     length = natural_lengths(model.mesh, model.rest_lengths)
-    length = np.where(length > 0.0, length, 1.0)  # elements without one have no winch
+    length = np.where(length > 0.0, length, 1.0)  # elements without natural length have no winch
     change = start - stands
     jumping = (np.abs(change) > NO_JUMP * length[:, None]).any(axis=1)
     if not jumping.any():
@@ -188,15 +188,14 @@ MOST_FLOATING = 3
 
 
 def floating_cables(model: Model) -> tuple[Ints, Floats]:
-    """Elements that cannot be compressed, weigh less than the water they displace, and end above its still level.
+    """Cables without stiffness in compression, lighter than water, with an end above the still water level.
 
-    Buoyancy ends at the surface: what floats is pushed together from below and above. A spar stands there by its
-    bending stiffness. Cables have none, nor any in compression: a chain of them folds, and drifts in the surface.
-    Energy is convex there, so that least energy is the only rest: level in the surface, with a part of each bar wet
-    that lies between none and all; the buoyancy of a level bar is none or all of it, and no place of its nodes balances
-    them.
+    Buoyancy ends at the surface, so a vertical floating line is compressed there. A spar resists by its bending
+    stiffness; a chain of cables has none and folds until it lies in the surface. The only equilibrium is level in the
+    surface with each bar partly wet. In the model a level bar is either wholly wet or wholly dry, so that no positions
+    of the nodes are in equilibrium.
 
-    (k,) elements and (k,) weight of the water that a unit of their length displaces.
+    (k,) elements and (k,) weight of the displaced water per unit of length.
     """
     mesh, water = model.mesh, model.water
     lift, mass = np.zeros((2, len(mesh.element_labels)))
@@ -229,19 +228,19 @@ def floating_text(model: Model) -> str:
 
 
 COARSE = 0.05
-"""Error of a deflection above which it is told."""
+"""Deflections with a larger relative error than this are reported."""
 GOOD = 0.02
-"""That of the elements that are recommended."""
+"""Relative error of deflections with the recommended number of elements."""
 ERRORS = {("clamp", "end"): 1 / 3, ("end", "end"): 0.8, ("corner", "end"): 0.5, ("clamp", "clamp"): 1.0}
-"""c of the error c/n^2 of deflections of a member of n equal elements, by what its moment does at both ends: the first
-two under its weight, the others under loads at their ends, moments of opposite sign. Else it is 2."""
+"""c of the relative error c/n^2 of deflections of a member of n equal elements, by the kinds of its ends: the first two
+under distributed loads, the others under loads at their ends with moments of opposite sign. 2 for all others."""
 
 
 def coarse_beams(model: Model) -> str:
-    """What few elements B31 make of members: most bend too much, as their moment is summed up by the trapezoidal rule
-    (``model/beams.py``); nothing where they do not. Members end where lines do, at clamps, and at corners of the
-    moment: where anything else is attached, held or loaded, but not where all nodes beside are so, too (planes hold
-    whole lines, and what acts on all nodes is spread). Lines that the reader laid are left out."""
+    """Warning that members have too few elements B31: most bend too much, as the moment is integrated by the
+    trapezoidal rule (``model/beams.py``); empty if none has. A member ends at an end of the line, at a clamp, and at a
+    corner of the moment: a node with an attachment, support or load that not all its neighbours have, too (planes hold
+    whole lines, and distributed loads act on all nodes). Lines that the reader laid in equilibrium are left out."""
     if not model.bends:
         return ""
     mesh, beams = model.mesh, beams_at(model.mesh)

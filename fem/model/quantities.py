@@ -1,8 +1,7 @@
-"""What is written of nodes, elements and the whole model: one table that decks, records, tables, fields, figures and
-sweeps read.
+"""Quantities of nodes, elements and the whole model: one table for decks, records, tables, fields, figures and sweeps.
 
-A quantity that follows from others is one line here, with ``derived``. One that is known to the solver alone is a line
-without it, in the place in which ``note_increment`` (nodes) or ``element_values`` writes it.
+A quantity that is computed from others is one line here, with ``derived``. One that only the solver knows is a line
+without it, at the position where ``note_increment`` (nodes) or ``element_values`` writes it.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ class Quantity:
     name         as decks ask for it
     field        as VTK has it
     unit         formula of its unit (``length/time``)
-    always       written whatever is asked for
-    printed, filed  a PRINT, a FILE request that names nothing means it, too
+    always       written with every request
+    printed, filed  included in a PRINT or FILE request that names no quantity
     shown        in the fields of a step without any FILE request
     axes         of its components; empty: it is one number
     component    name of a component, without its axis; empty: ``name``
@@ -40,8 +39,8 @@ class Quantity:
     figure       name of its figure over time; empty: it has none of its own
     swept        what a sweep keeps of it: end, min, max; of recorded ones only
     is_extension  neither Abaqus nor CalculiX knows it
-    derived      how it follows from others; None: the solver records it
-    at_ends      of elements: it asks for ``ends``, the motion of their nodes, which is then recorded, too
+    derived      function that computes it from others; None: the solver records it
+    at_ends      of elements: it needs ``ends``, the motion of their nodes, which is then recorded, too
     """
 
     name: str
@@ -62,7 +61,7 @@ class Quantity:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Its columns in the tables, by which decks may ask for it, too."""
+        """Names of its columns in the tables; decks may request these, too."""
         return tuple(f"{self.component or self.name}{axis}" for axis in self.axes) or (self.name,)
 
 
@@ -77,7 +76,7 @@ NODAL = [
     vector("V", "velocity", "length/time", filed=True, shown=True, figure="velocities"),
     vector("A", "acceleration", "length/time²", filed=True, shown=True, figure="accelerations"),
     vector("RF", "reaction", "force", filed=True, shown=True, swept=("end",)),
-    # recorded, too, where lines lie on a bottom, and where nodes are loaded
+    # recorded only if there are contacts with the seabed, and if nodes are loaded
     vector("CFORCE", "contact force", "force", derived=lambda of: np.zeros_like(of["U"])),
     vector("CF", "concentrated force", "force", derived=lambda of: np.zeros_like(of["U"])),
     vector("TF", "total force", "force", derived=lambda of: of["RF"] + of["CF"]),
@@ -99,17 +98,17 @@ ELEMENTAL = [
     Quantity("S", "stress", "force/length²", printed=True, filed=True, aliases=("S11",)),
     Quantity("N", "N", "force", is_extension=True, **SHOWN),
     Quantity("T", "T", "force", aliases=("SF", "SF1"), is_extension=True, swept=("end", "min", "max"), **SHOWN),
-    # recorded, too, where ropes run over pulleys; elsewhere both ends pull alike
+    # recorded only if ropes run over pulleys; otherwise the tensions at both ends are equal
     Quantity("T2", "T2", "force", is_extension=True, derived=lambda of: of["T"]),
 ]
 QUANTITIES = {"NODE": NODAL, "EL": ELEMENTAL}
 """By the first word of the cards that ask for them. ``fem.register`` appends to them."""
 RECORDED = {kind: len([each for each in table if each.derived is None]) for kind, table in QUANTITIES.items()}
-"""How many the solver records; they stand before the others."""
+"""Number of quantities that the solver records; they stand before the derived ones."""
 CONCENTRATED = [each.name for each in NODAL].index("CF")
-"""Where it stands among the quantities of nodes."""
+"""Index of CF among the quantities of nodes."""
 HARMONIC = {kind: tuple(each.name for each in table if each.derived is None) for kind, table in QUANTITIES.items()}
-"""Those whose amplitude and phase ``*STEADY STATE DYNAMICS`` gives."""
+"""Quantities whose amplitude and phase ``*STEADY STATE DYNAMICS`` computes."""
 PHASED = {"PU": "U", "PRF": "RF", "PHE": "E", "PHS": "S"}
 """Abaqus' names of amplitude and phase together."""
 ENERGIES = {"kinetic": "ALLKE", "strain": "ALLSE", "potential": "", "external_work": "ALLWK", "dissipated": ""}
@@ -119,13 +118,13 @@ WHOLE = [Quantity(name, name, "energy") for name in ENERGIES]
 
 
 def recorded_rows(touches: bool, is_loaded: bool) -> int:
-    """How many quantities of nodes a run records where something touches nodes, where ``*CLOAD`` loads them."""
+    """Number of quantities of nodes that a run records; touches: there are contacts, is_loaded: there is ``*CLOAD``."""
     return CONCENTRATED + 1 if is_loaded else RECORDED["NODE"] + touches
 
 
 def moments(of: Values) -> Floats:
-    """About the reference nodes of rigid bodies, of the reactions of their pinned nodes, of free ones of those of their
-    axes, which do not move with the node; zero at other nodes."""
+    """Moments about the reference nodes of rigid bodies: of the reactions at pinned nodes, of free bodies of those
+    at the ends of their axes, which do not move with the node; zero at other nodes."""
     found, mesh = np.zeros_like(of["RF"]), of.model.mesh
     for body in (*of.model.bodies, *of.model.free_bodies):
         (node,) = np.isin(of.indices, mesh.nodes_of(body.node)).nonzero()
@@ -138,7 +137,7 @@ def moments(of: Values) -> Floats:
 
 
 _angles: list[tuple[Model, Angles]] = []
-"""Those of the latest model: they are asked for with each chunk of increments."""
+"""Angles of the latest model, kept because every chunk of increments needs them."""
 
 
 def angles_of(model: Model) -> Angles:
@@ -148,17 +147,17 @@ def angles_of(model: Model) -> Angles:
 
 
 def says_si(heading: Iterable[str]) -> bool:
-    """The program has no units; a heading with the word SI says which they are."""
+    """Whether the heading contains the word SI: only then the units of the deck are known."""
     return any(re.search(r"\bSI\b", str(line)) for line in heading)
 
 
 def in_newtons(force: float, model: Model) -> str:
-    """A force in a message, with its unit where the heading says which it is."""
+    """A force for a message, with its unit if the heading states it."""
     return f"{force:.4g}" + (" N" if says_si(model.heading) else "")
 
 
 def meant(kind: str, names: Iterable[str] = ()) -> frozenset[str]:
-    """The quantities that a request means (NODE PRINT, EL PRINT, NODE FILE, EL FILE) which names some, or none."""
+    """Quantities that a request (NODE PRINT, EL PRINT, NODE FILE, EL FILE) means, with or without names in it."""
     family, medium = kind.split()
     table = QUANTITIES[family]
     wanted = frozenset(names) or {each.name for each in table if (each.printed if medium == "PRINT" else each.filed)}
@@ -186,7 +185,7 @@ class Values:
         self._found = dict(zip(self._table, recorded, strict=False))
 
     def __getitem__(self, name: str) -> Floats:
-        """KeyError: there is no such quantity; the message has those that there are."""
+        """Values of a quantity. Raises KeyError, with the list of quantities, for an unknown name."""
         if name not in self._table:
             raise unknown("quantity", name, self._table)
         if name not in self._found:
@@ -196,8 +195,8 @@ class Values:
         return self._found[name]
 
     def ends(self, name: str) -> Floats:
-        """(..., p, 2, 3) a vector of the nodes at both ends of elements. KeyError: there is none, or it is not recorded
-        there (a quantity that asks for it has ``at_ends``)."""
+        """(..., p, 2, 3) a vector of the nodes at both ends of elements. KeyError: unknown, or not recorded there (only
+        a quantity with ``at_ends`` may ask for it)."""
         ends = self.model.mesh.element_nodes[self.indices]
         if self.nodes is None or not np.isin(ends, self.nodes.indices).all():
             raise KeyError(f"{name} is not recorded at the ends of these elements")
@@ -210,7 +209,7 @@ class Values:
 
     @cached_property
     def water(self) -> tuple[Floats, Floats, Floats]:
-        """Elevation of the surface (..., p), velocity and acceleration of the water (..., p, 3) where nodes are; zeros
+        """Elevation of the surface (..., p), velocity and acceleration of the water (..., p, 3) at the nodes; zeros
         without water."""
         model, u = self.model, self["U"]
         if model.water is None:
@@ -222,7 +221,7 @@ class Values:
 
     @cached_property
     def bends(self) -> Floats:
-        """(2, ..., p) curvature and moment where lines bend, at a clamp within one the larger; zero at other nodes."""
+        """(2, ..., p) curvature and moment of bending lines, at a clamp within one the larger of the two; else 0."""
         model, indices = self.model, self.indices
         angles = angles_of(model).among(indices)
         place = np.zeros((*self["COORD"].shape[:-2], len(model.mesh.node_labels), 3))
@@ -248,7 +247,7 @@ class Values:
         return turns, rates
 
     def columns(self, name: str) -> Floats:
-        """(k, p, c) of k instants, as the tables have it (further axes stay behind)."""
+        """(k, p, c) values at k instants, in the columns of the tables (further axes stay behind)."""
         return self[name] if self._table[name].axes else self[name][:, :, None]
 
 
@@ -256,7 +255,7 @@ def values_of(
     model: Model, nodes: Ints, motion: Floats, elements: Ints, element_values: Floats, energies: Iterable[Floats] = (),
     time: Floats | float = 0.0, sea_from: float = 0.0,
 ) -> dict[str, Values]:  # fmt: skip
-    """Recorded numbers by kind: of nodes (n), of elements (e), and energies (empty) as those of one item.
+    """Recorded numbers by kind: nodes (n), elements (e), and energies (empty key) with p = 1.
     nodes (p,), elements (q,)  indices;  motion (r, ..., p, 3), element_values (s, ..., q), energies (..., 1)"""
     of_nodes = Values(NODAL, model, nodes, motion, time, sea_from)
     of_elements = Values(ELEMENTAL, model, elements, element_values, time, sea_from, of_nodes)

@@ -1,4 +1,4 @@
-"""Steps: procedure, controls, what changes in the step and what that acts on, what is written."""
+"""Steps: procedure, controls, changes of the model, loads and output requests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fem.model.surroundings import FluidLoad
 
 @frozen
 class Perturbation:
-    """Small motions about the current state, which stays as it is: they take no time."""
+    """Small motions about the current state. They leave it unchanged and take no time."""
 
     period: ClassVar[float] = 0.0
 
@@ -38,7 +38,7 @@ class FrequencyRange:
     bias: float = 1.0
 
     def frequencies(self, is_linear: bool, between: Collection[float] = ()) -> Floats:
-        """Rising; ``points`` from the lower one to the first of ``between``, from that to the next one, and so on.
+        """Frequencies, rising: ``points`` in each of the ranges into which ``between`` divides it.
         Source: Abaqus Analysis Guide, Direct-solution and Mode-based steady-state dynamic analysis."""
         if self.upper == self.lower:
             return np.array([self.lower])
@@ -67,8 +67,8 @@ class SteadyState(Perturbation):
     """``*STEADY STATE DYNAMICS``: harmonic motion about the current state.
 
     is_linear        frequencies are spaced linearly, not by their logarithms
-    modes            superposed are so many, those of the ``*FREQUENCY`` step before; 0: DIRECT, all dofs
-    parted           natural frequencies part the ranges (INTERVAL=EIGENFREQUENCY)
+    modes            number of superposed modes of the ``*FREQUENCY`` step before; 0: DIRECT, all dofs
+    parted           natural frequencies divide the ranges (INTERVAL=EIGENFREQUENCY)
     """
 
     ranges: tuple[FrequencyRange, ...]
@@ -78,12 +78,12 @@ class SteadyState(Perturbation):
     damping: tuple[ModalDamping, ...] = ()
 
     def frequencies(self, natural: Collection[float] = ()) -> Floats:
-        """(f,) those of all ranges, rising, each once; natural: natural frequencies, where they part ranges."""
+        """(f,) frequencies of all ranges, rising, without duplicates; natural: natural frequencies, for ``parted``."""
         between = natural if self.parted else ()
         return np.unique(np.concatenate([each.frequencies(self.is_linear, between) for each in self.ranges]))
 
     def damping_rates(self, omega: Floats) -> Floats:
-        """2 zeta omega [1/time] of modes 1, 2, ... with natural frequencies (m,) [radians/time]."""
+        """(m,) 2 zeta omega [1/time] of modes 1, 2, ... with natural frequencies omega (m,) [radians/time]."""
         rates = np.zeros_like(omega)
         for each in self.damping:
             mine = slice(each.first - 1, each.last)
@@ -92,7 +92,7 @@ class SteadyState(Perturbation):
 
 
 MOST_INCREMENTS = 10**9
-"""A step may not have more: weeks of a small model, and tables of a hundred gigabytes."""
+"""Largest number of increments of a step: weeks for a small model, and tables of a hundred gigabytes."""
 IMPACTS = ("AUTO", "EVENT", "MOREAU")
 EXTRAPOLATIONS = ("NO", "LINEAR", "PARABOLIC")
 
@@ -112,7 +112,7 @@ class ArcEnd:
 class Static:
     """``*STATIC``: loads ramp over ``period``; dt0 = dt, automatic between dt_min and dt_max unless direct.
 
-    creeps  ``*VISCO``: materials whose stress depends on time see it pass; loads act at once
+    creeps  ``*VISCO``: time-dependent materials creep during the step; loads act at once
     riks  arc length: dt, dt_min and dt_max are arc lengths; the first one changes the load factor by dt/period
     """
 
@@ -173,7 +173,7 @@ Kind = TypeVar("Kind")
 
 
 class Asked(Generic[Kind]):
-    """The procedure of a step, or of the draft of one, where it is of one kind; else None."""
+    """The procedure of a step, or of the draft of one, if it is of the requested kind; else None."""
 
     def __init__(self, *kinds: type[Kind]) -> None:
         self.kinds = kinds
@@ -184,7 +184,7 @@ class Asked(Generic[Kind]):
 
 
 class HasProcedure:
-    """What has a ``procedure``: each of these is None but the one that it is; ``small_motion``: modes or harmonic."""
+    """Has a ``procedure``: each property is None unless it is of that kind; ``small_motion``: modes or harmonic."""
 
     __slots__ = ()
 
@@ -205,7 +205,7 @@ class Controls:
     max_iterations       ITER_GLOB_MAXI
     energy_drift         fraction of the exchanged energy; None: OFF
     time_error           local error of an automatic increment over the size of the motion of a part; None: OFF
-    tension_change       of cables in such an increment, over the largest internal force so far; None: any
+    tension_change       of cables in such an increment, over the largest internal force so far; None: unlimited
     impact               of ropes: EVENT (located in time), MOREAU (time stepping), AUTO: by their number
     max_cutbacks, cut_factor, growth_factor   automatic increments
     """
@@ -247,7 +247,7 @@ class OutputRequest:
 
     @property
     def pace(self) -> tuple[int, str | None, float | None, int | None]:
-        """Requests of one pace are due at the same increments of a step."""
+        """Requests with the same pace are due at the same increments of a step."""
         return self.every, self.times, self.interval, self.intervals
 
 
@@ -255,9 +255,9 @@ class OutputRequest:
 class Step(HasProcedure):
     """One ``*STEP``. ``replaced`` names the card families given with OP=NEW in it.
 
-    removals   elements (sets, or one) that are gone from its start on
-    shed, put  names of nonstructural masses that fall off at its start, and that are there (again) from it on
-    amplitude  of what has none of its own: STEP (at once) or RAMP; None: as the procedure has it
+    removals   elements (sets, or one) that are removed at its start
+    shed, put  names of nonstructural masses that are removed, and added (again), at its start
+    amplitude  default for loads without one: STEP (at once) or RAMP; None: default of the procedure
 
     nlgeom and controls are the values in force, stickiness already resolved by the reader.
     """
@@ -286,25 +286,25 @@ class Step(HasProcedure):
 
     @property
     def timed(self) -> Static | Dynamic:
-        """The procedure of a step that has increments."""
+        """The procedure of a step that has increments; None for modes and harmonic motions."""
         found = self.static or self.dynamic
         assert found is not None
         return found
 
     @property
     def ramps(self) -> bool:
-        """Loads, supports and temperatures without an amplitude go to their values over the step."""
+        """Whether loads, supports and temperatures without an amplitude change linearly over the step."""
         at_once = self.dynamic or (self.static and self.static.creeps)
         return self.amplitude == "RAMP" or (self.amplitude is None and not at_once)
 
     @property
     def winds(self) -> bool:
-        """Winches without an amplitude run evenly over the step; AMPLITUDE=STEP hauls at once."""
+        """Whether winches without an amplitude run at constant speed over the step; with AMPLITUDE=STEP they jump."""
         return self.amplitude != "STEP"
 
     @property
     def still(self) -> Step:
-        """The step; of harmonic motions what holds the state they are about: no loads, and supports that stay."""
+        """The step without loads and with fixed supports: the conditions about which harmonic motions take place."""
         if not self.harmonic:
             return self
         given = self.boundaries, self.rotations
@@ -317,7 +317,7 @@ class EarlierState:
     """``*RESTART, READ``: the state of another run that the first step begins with.
 
     step, increment  None: the last state kept; the end of the step
-    ends_step        END STEP: what is left of the step is not run
+    ends_step        END STEP: the rest of the step is not run
     """
 
     step: int | None = None
@@ -329,9 +329,9 @@ Requests: TypeAlias = tuple[OutputRequest, ...]
 
 
 def outputs_in_force(steps: tuple[Step, ...], index: int) -> Requests:
-    """Requests that hold in step ``index``: those of a kind hold until a later step states that kind again."""
+    """Requests in force in step ``index``: requests of a kind hold until a later step has requests of that kind."""
     global _latest
-    latest = _latest  # one look: threads may run other models
+    latest = _latest  # read once: threads may run other models
     if latest[0] is not steps:
         latest = _latest = steps, _all_in_force(steps)
     return latest[1][index]
@@ -349,18 +349,18 @@ def _all_in_force(steps: tuple[Step, ...]) -> list[Requests]:
 
 
 _latest: tuple[tuple[Step, ...], list[Requests]] = ((), [])
-"""The steps asked of last: a run asks of each of its steps in turn, and may have thousands."""
+"""Cache of the last steps: a run asks for each of its steps in turn, and may have thousands."""
 
 
 @frozen
 class Reach:
-    """Element indices, rising: ``wound`` by winches; of fluid loads by their kind."""
+    """Element indices, rising: ``wound`` by winches; those with fluid loads, by kind of load."""
 
     wound: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     flows: Mapping[str, Ints] = field(default_factory=dict)
 
     def of(self, kinds: Iterable[str]) -> Ints:
-        """Those that a fluid load of one of these kinds acts on."""
+        """Elements on which a fluid load of one of these kinds acts."""
         return union([self.flows[kind] for kind in kinds if kind in self.flows])
 
     def __or__(self, other: Reach) -> Reach:

@@ -1,6 +1,6 @@
-"""Water, wind and bottom a model stands in, and how they act on bars. Heights are along the axis that is up.
+"""Water, wind and seabed around a model, and the loads on bars from them. Heights are along the axis against gravity.
 
-Waves on water: what ``*WAVE`` says, the regular waves that are in it, and how the water moves in them.
+Waves: ``*WAVE``, the regular waves that it consists of, and the motion of the water in them.
 
 All are of first order (Airy). With z from the still level up, the depth h, time t and, for a direction b,
 theta = k (x cos b + y sin b) - omega t + phi, where omega^2 = g k tanh kh:
@@ -56,7 +56,7 @@ class Wind:
     gusts: Any = None
 
     def vectors(self, up: int) -> Floats:
-        """(2, 3) speeds along i and j at the reference height; of plane models (y is up) i is (direction[0], 0, -)."""
+        """(2, 3) speeds along i and j at the reference height; of plane models (y is up) z of i is -direction[1]."""
         first, second = self.direction
         level = np.array([[first, second], [-second, first]]) * np.array(self.speeds)[:, None]
         found = np.zeros((2, 3))
@@ -75,14 +75,14 @@ class DragLaw:
 
     @property
     def radians(self) -> Floats:
-        """(k, 3) rows, angles in radians; of a law by speed with a third column of zeros."""
+        """(k, 3) rows with angles in radians; for a law by speed the third column is zero."""
         rows = np.array(self.rows)
         if self.is_by_angle:
             return np.column_stack([np.radians(rows[:, 0]), rows[:, 1:]])
         return np.column_stack([rows, np.zeros(len(rows))])
 
     def at(self, degrees: float) -> tuple[float, float]:
-        """By angle: C_D, and dC_L/dalpha per radian to the right of the angle."""
+        """Of a law by angle: C_D, and dC_L/dalpha per radian on the side of increasing angle."""
         turn = 2.0 * np.pi
         angle, drag, lift = np.vstack([self.radians, self.radians[0] + [turn, 0.0, 0.0]]).T
         here = angle[0] + (np.radians(degrees) - angle[0]) % turn
@@ -115,9 +115,9 @@ class FluidLoad:
     magnitude   M, scaled by ``amplitude`` and ramps
     diameter    D
     coefficient Cd, Ct or C_M; the name of a drag law in its place
-    follows     alpha_R: how much of the velocity of the bar counts
+    follows     alpha_R: factor of the velocity of the bar in the relative velocity
     exponent    h of FDT;  angle  of the ice of FLD [degrees]
-    added       C_A;  added_along: C_At, None: what is along the bar counts not at all
+    added       C_A;  added_along: C_At, None: no inertia force along the bar
     streams     amplitudes of the current and of waves (A_c, A_w), of the wind (A_x, A_y)
     is_current  per current length, not per unstressed length
     """
@@ -143,8 +143,8 @@ class Seabed:
 
     elevation  of the plane at x = y = 0;  slope, uphill  [degrees] how steeply, and where to from +x, it rises
     stiffness  K, force over area and depth;  damping  C, force over area and speed, of what sinks in
-    width      D, with half of the lengths of its bars the area of a node;  ramp  depth in which C comes to its full
-    axial, lateral  coefficients of friction along the line and across it;  slip  way to their full
+    width      D, times half of the lengths of its bars the area of a node;  ramp  depth at which C is fully active
+    axial, lateral  coefficients of friction along the line and across it;  slip  displacement at full friction
     rubs_in_statics  friction acts in static steps, too
     """
 
@@ -164,26 +164,26 @@ class Seabed:
     axis: ClassVar[tuple[float, float, float]] = (0.0, 0.0, 0.0)
 
     def normal(self, up: int) -> Floats:
-        """(3,) away from the bottom; up: the axis against gravity."""
+        """(3,) unit normal away from the bottom; up: the axis against gravity."""
         steep, towards = np.radians(self.slope), np.radians(self.uphill)
         normal = np.array([-np.sin(steep) * np.cos(towards), -np.sin(steep) * np.sin(towards), 0.0])
         normal[up] = np.cos(steep)
         return normal
 
     def depth(self, places: Floats, up: int) -> Floats:
-        """(n,) of points (n, 3) below the plane, across it."""
+        """(n,) normal distances of points (n, 3) below the plane."""
         foot = np.zeros(3)
         foot[up] = self.elevation
         return np.asarray((foot - places) @ self.normal(up))
 
     def towards(self, places: Floats, up: int) -> Floats:
-        """(n, 3) normals at points (n, 3)."""
+        """(n, 3) unit normals of the bottom at points (n, 3)."""
         return np.tile(self.normal(up), (len(places), 1))
 
 
 @frozen
 class RigidCylinder:
-    """``*RIGID CYLINDER``: one without ends, about an axis through two points. The rest as of ``Seabed``."""
+    """``*RIGID CYLINDER``: infinite, about an axis through two points. Other fields as in ``Seabed``."""
 
     element_set: str | None
     point: tuple[float, float, float]
@@ -200,21 +200,21 @@ class RigidCylinder:
 
     @property
     def axis(self) -> Floats:
-        """(3,) of length 1."""
+        """(3,) unit vector along the axis."""
         way = np.array(self.other) - np.array(self.point)
         return np.asarray(way / np.linalg.norm(way))
 
     def depth(self, places: Floats, up: int) -> Floats:
-        """(n,) of points (n, 3) inside."""
+        """(n,) depths of points (n, 3) inside the surface."""
         return np.asarray(self.radius - np.linalg.norm(np.cross(self.towards(places, up), self.axis), axis=1))
 
     def towards(self, places: Floats, up: int) -> Floats:
-        """(n, 3) from the point of the axis to points (n, 3)."""
+        """(n, 3) vectors from the nearest points of the axis to points (n, 3)."""
         return np.asarray(places - np.array(self.point))
 
 
 def current_at(water: Water, height: Floats, eta: Floats | float = 0.0) -> Floats:
-    """(..., 3) velocity of the current; none above the surface, eta above the still level."""
+    """(..., 3) velocity of the current at a height; zero above the surface, which is eta above the still level."""
     rows = np.array(water.current or [(0.0, 0.0, 0.0, 0.0)])
     found = np.stack([np.interp(height, rows[:, 3], rows[:, axis]) for axis in range(3)], axis=-1)
     return np.where((np.asarray(height) <= water.level + eta)[..., None], found, 0.0)
@@ -225,12 +225,12 @@ STRETCHINGS = (VERTICAL, WHEELER, NONE)
 COMPONENTS = ("omega", "k", "amplitude", "phase", "direction")
 """Of each regular wave; phase and direction (from +x) in radians."""
 WIDTHS = 0.07, 0.09
-"""Of the peak of a JONSWAP spectrum, below its frequency and above."""
+"""Widths of the peak of a JONSWAP spectrum, below its frequency and above."""
 POINTS = 24
-"""Of Gauss in each bin of a spectrum."""
+"""Gauss points in each bin of a spectrum."""
 MOST_PASSES = 50
 FEW = 10
-"""Regular waves up to which all crests may well meet, and of which each is told."""
+"""Up to this number of regular waves all crests may well coincide, and each wave is reported."""
 
 
 @frozen
@@ -250,11 +250,11 @@ class Airy:
 
     @property
     def is_sea(self) -> bool:
-        """So many that their crests never meet."""
+        """Whether there are so many waves that their crests never coincide."""
         return len(self.rows) > FEW
 
     def components(self, water: Water) -> Floats:
-        """(c, 5) as ``COMPONENTS``."""
+        """(c, 5) regular waves, columns as in ``COMPONENTS``."""
         amplitude, size, phase, x, y = np.array(self.rows).T
         depth = water.level - water.seabed
         if self.is_period:
@@ -271,7 +271,7 @@ class Airy:
 
 FINE_BINS = 2001
 WHOLE = 0.2, 1e4
-"""Circular frequencies over that of the peak between which lies all that counts of m0 and m2."""
+"""Range of frequency over peak frequency that contains the moments m0 and m2 of the spectrum."""
 
 
 @frozen
@@ -295,8 +295,8 @@ class Jonswap:
     is_sea: ClassVar[bool] = True
 
     def components(self, water: Water) -> Floats:
-        """(c, 5) as ``COMPONENTS``: one in each of ``count`` bins of equal width, with the energy of the bin.
-        Where in its bin is left to chance, so that the sea does not repeat itself after 2 pi over that width."""
+        """(c, 5) regular waves as in ``COMPONENTS``: one in each of ``count`` bins of equal width, with its energy.
+        The frequency within the bin is random, so that the sea does not repeat itself after 2 pi over the width."""
         edges = 2.0 * np.pi / self.period * np.linspace(self.low, self.high, self.count + 1)
         chance = split_mix(self.seed, 2 * self.count)
         omega = edges[:-1] + chance[: self.count] * np.diff(edges)
@@ -307,8 +307,8 @@ class Jonswap:
         return np.column_stack([omega, k, amplitude, 2.0 * np.pi * chance[self.count :], b])
 
     def energies(self, edges: Floats) -> Floats:
-        """(c,) integrals of the spectrum over bins between edges (c+1,), but for one factor of all; by Gauss, on both
-        sides of the peak, where its second derivative jumps."""
+        """(c,) integrals of the spectrum over bins with edges (c+1,), up to a common factor; Gauss quadrature on each
+        side of the peak, where the second derivative jumps."""
         peak = 2.0 * np.pi / self.period
         cuts = np.unique(np.append(edges, np.clip(peak, edges[0], edges[-1])))
         points, weights = np.polynomial.legendre.leggauss(POINTS)
@@ -320,7 +320,7 @@ class Jonswap:
         return np.asarray(np.bincount(own, found, len(edges) - 1), float)
 
     def crossing_period(self, low: float, high: float) -> float:
-        """Tz = 2 pi sqrt(m0/m2) of what lies between two circular frequencies over that of the peak."""
+        """Tz = 2 pi sqrt(m0/m2) of the part between two circular frequencies, both divided by that of the peak."""
         edges = 2.0 * np.pi / self.period * np.geomspace(low, high, FINE_BINS)
         energy = self.energies(edges)
         return float(2.0 * np.pi * np.sqrt(energy.sum() / (energy @ (edges[1:] * edges[:-1]))))
@@ -371,7 +371,7 @@ def wave_numbers(omega: Floats, gravity: float, depth: float) -> Floats:
 
 @cache
 def components_of(waves: tuple[Airy | Jonswap, ...], water: Water | None) -> Floats:
-    """(c, 6) regular waves of all cards, and the ramp of each."""
+    """(c, 6) regular waves of all cards: ``COMPONENTS`` and the ramp of each."""
     parts = [np.zeros((0, 6))]
     for each in waves:
         assert water is not None
@@ -381,8 +381,8 @@ def components_of(waves: tuple[Airy | Jonswap, ...], water: Water | None) -> Flo
 
 
 def stretched(z: Floats, eta: Floats, depth: float, how: str) -> Floats:
-    """Height from the still level at which formulas take what is at z: that itself below the still level, and that
-    level above it (VERTICAL, NONE); with WHEELER the height whose part of the depth is that of z below eta."""
+    """Height at which the formulas are evaluated for a point at z: z itself below the still level; above it that level
+    (VERTICAL, NONE); with WHEELER the height that divides the depth as z divides the depth below eta."""
     height = (z - eta) * depth / (depth + eta) if how == WHEELER else z
     return np.clip(height, -depth, 0.0)
 
@@ -393,7 +393,7 @@ def water_at(
 ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
     """Elevation (...) of the surface, velocity and acceleration (..., 3) of the water at places (..., p, 3).
     time (...): total time; stream (...): factor of the current, which is part of the velocity, without amplitudes of
-    loads; since: total time at which ramps begin. Above the surface nothing moves."""
+    loads; since: total time at which ramps begin. Above the surface all are zero."""
     depth, side = water.level - water.seabed, 1.0 if up == 2 else -1.0
     x, y, z = places[..., 0], side * places[..., 3 - up], places[..., up] - water.level
     sea, how = components_of(waves, water), waves[0].stretching if waves else VERTICAL
@@ -417,7 +417,7 @@ def water_at(
 
 
 def trains(sea: Floats, x: Floats, y: Floats, now: Floats, since: float) -> Iterator[tuple[Floats, Any, Any, Floats]]:
-    """theta of each regular wave, the factor of its ramp and the rate of that, and its row of ``components_of``."""
+    """For each regular wave: theta, the factor of its ramp, the rate of that, and its row of ``components_of``."""
     for row in sea:
         omega, k, _, phase, b, ramp = row
         grown, rate = 1.0, 0.0

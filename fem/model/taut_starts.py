@@ -1,11 +1,11 @@
-"""Ropes over pulleys that start taut, but not with the tension that the motion from there on needs.
+"""Ropes over pulleys that start with a tension that differs from the one that their motion requires.
 
-A rope that keeps its length has T = T_eq at the start: with g the derivative of its length by the places of its nodes,
+A rope of constant length has T = T_eq at the start: with g the derivative of its length by the places of its nodes,
 
     g a = - sum of (v_r^2 - (n v_r)^2)/l over the legs,    M a = f - g^T T
 
-An elastic one rings about T_eq, with amplitude |T - T_eq| and period 2 pi sqrt(L0 / (E A g M^-1 g^T)), undamped.
-That is told of ropes whose free nodes carry masses and no other elastic element; T is that of the law of the section.
+An elastic one oscillates about T_eq, with amplitude |T - T_eq| and period 2 pi sqrt(L0 / (E A g M^-1 g^T)), undamped.
+Reported are ropes whose free nodes carry masses and no other elastic element; T follows from the law of the section.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from fem.model.facts import natural_lengths, of_sections
 from fem.model.notices import damps_waves, held_dofs
 
 TOLD = 0.05
-"""Difference of tensions, over the larger of the two, from which on it is told."""
+"""Differences of the tensions above this fraction of the larger one are reported."""
 SLACK = 1e-9
-"""Strain below which a rope starts slack: it will become taut with a jerk, which nobody takes for an equilibrium."""
+"""Strain below which a rope starts slack: a rope that becomes taut with a jerk is not meant as an equilibrium."""
 TURNS = 50
 
 
 def told_of_starts(model: Model) -> str:
-    """Notice of what the first step does with such starts; empty without them, or without motion."""
+    """Notice of the oscillation with which the first step begins; empty without such ropes, or without motion."""
     procedure, mesh = model.steps[0].dynamic if model.steps else None, model.mesh
     if not (procedure and mesh.has_pulleys and model.earlier is None) or damps_waves(procedure):
         return ""
@@ -132,13 +132,13 @@ def _law(model: Model, element: int) -> tuple[BarSection, float, float]:
 
 
 def _pull(section: BarSection, young: float, stress0: float, h: float) -> float:
-    """T at the elongation h; 0 where it would push."""
+    """Tension at the elongation h; 0 if it would be compression."""
     strain, slope = (h + 0.5 * h * h, 1.0 + h) if section.strain == "GREEN" else (h, 1.0)
     return max(section.area * (young * strain + stress0) * slope, 0.0)
 
 
 def _stretch(law: tuple[BarSection, float, float], pull: float) -> float:
-    """Elongation at which a rope pulls so hard."""
+    """Elongation at which a rope has the tension ``pull``."""
     stiff, h = law[0].area * law[1], 0.0
     for _ in range(TURNS):
         change = (pull - _pull(*law, h)) / stiff

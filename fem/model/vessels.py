@@ -1,4 +1,4 @@
-"""Vessels that answer waves: tables of response amplitude operators, ``*RAO``.
+"""Vessels that move in waves: tables of response amplitude operators, ``*RAO``.
 
 A regular wave eta = a cos theta, with theta = k (x cos b + y sin b) - omega t + phase at the reference point, moves a
 vessel in each of its six motions by
@@ -7,8 +7,8 @@ vessel in each of its six motions by
 
 theta falls with time: a motion has its crest lag/omega later than the wave. Between the rows of a table H itself is
 interpolated, its real and its imaginary part, linearly over the circular frequency and then over the heading: no phase
-has to be unwrapped, and where a motion vanishes its phase has no say. Nothing is interpolated between headings more
-than ``WIDEST`` apart, and nothing is said beyond the table unless the deck says it.
+has to be unwrapped, and where a motion vanishes its phase has no influence. Headings more than ``WIDEST`` apart are not
+interpolated, and there is no extrapolation beyond the table unless the deck asks for it.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ MOTIONS = ("surge", "sway", "heave", "roll", "pitch", "yaw")
 ERROR, ZERO, HOLD = "ERROR", "ZERO", "HOLD"
 OUTSIDE = (ERROR, ZERO, HOLD)
 WIDEST = 90.0
-"""Degrees between two headings of a table, beyond which neither says anything of those between them."""
+"""Largest difference of two headings of a table [degrees] between which it is interpolated."""
 NEAR = 1e-9
-"""Relative: periods and headings that differ by less are the same."""
+"""Periods and headings with a smaller relative difference are equal."""
 TURNED = 150.0
-"""Degrees by which a phase turns where the motion passes through zero: there a straight line is right."""
+"""Phase change [degrees] that shows a zero of the motion, where linear interpolation of H is right."""
 VISIBLE = 0.05
-"""Part of the largest amplitude of a motion above which its phase matters."""
+"""The phase of a motion matters above this fraction of its largest amplitude."""
 NOISE = 1e-6
-"""Of the largest amplitude of all: phases of what is smaller are those of round-off."""
+"""Phases of amplitudes below this fraction of the largest are rounding errors."""
 CLOSE, TURN = 2.5, 45.0
-"""A motion follows the longest waves within this factor (the table may be for another depth) and so many degrees."""
+"""The longest waves are followed within this factor (the table may be for another depth) and this angle [degrees]."""
 RIDES = 0.7
-"""Heave over the wave amplitude, down to which its phase is that of a lag by damping."""
+"""Heave over wave amplitude, down to which its phase comes from damping."""
 SEEN = 0.02
-"""Radians: such a phase of heave has a sign."""
+"""Smallest phase of heave [radians] whose sign is significant."""
 
 
 @frozen
@@ -55,7 +55,7 @@ class Rao:
 
     @property
     def headings(self) -> Floats:
-        """Rising, from 0 to below 360."""
+        """(h,) headings of the table, rising, from 0 to below 360."""
         return distinct(np.array([row[1] for row in self.rows]) % 360.0)
 
     def at(self, heading: float) -> tuple[Floats, Complexes]:
@@ -122,7 +122,7 @@ class Rao:
         water, slope = 1j / np.tanh(np.minimum(k * depth, 100.0)), np.degrees(k)
 
         def ratio(*motions: tuple[int, Complexes, Floats]) -> complex:
-            """Median of motions over their limits, in waves that run along them."""
+            """Median of motions over their limits, in waves along the direction of the motion."""
             found = np.concatenate(
                 [values[at, np.abs(way) > 0.5] / limit[np.abs(way) > 0.5] for at, limit, way in motions]
             )
@@ -161,7 +161,7 @@ def near(ratio: complex, target: float) -> bool:
 
 
 def rides(heave: Complexes) -> int:
-    """How many of the longest waves a vessel rides; at least 1."""
+    """Number of the longest waves that a vessel follows; at least 1."""
     return max(1, int(np.argmin(np.append(np.abs(heave) > RIDES, False))))
 
 

@@ -1,4 +1,4 @@
-"""A folder with the results of a run: whose it is, what is written into it as a run goes, and how that is read again.
+"""Results folders: their ownership, what a run writes into them, and reading it again.
 
-What the solver gives goes to sinks (``record.py``), which know nothing of it.
+The solver sends its results to sinks (``record.py``), which know nothing of the solver.
 """

@@ -1,8 +1,8 @@
-"""What a run continues from, in one file, and whether it fits the run that takes it up.
+"""Checkpoints: the state from which a run continues, in one file, and the check that it belongs to the run.
 
-Arrays are kept as NumPy's ``.npz`` has them, everything else as one JSON text. Nothing in such a file is executed:
-arrays are numbers, and of objects only their fields are kept, under names that the reader maps to types of its own. A
-seal over all of it shows damage.
+Arrays are stored as in NumPy's ``.npz``, everything else as one JSON text. Nothing in such a file is executed: arrays
+are numbers, and of objects only the fields are stored, under names that the reader maps to its own types. A checksum of
+the whole content detects damage.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from fem.errors import CommandError, tell_once
 from fem.model import PARTS, Model
 
 FORMAT = 9
-"""Of the file; raised when what is in it changes its meaning."""
+"""Version of the file format; raised when the meaning of its content changes."""
 NAME, BEFORE = "checkpoint.npz", "checkpoint_before.npz"
-"""The last one, and the last one before it that is on the disk itself."""
+"""The latest checkpoint, and the latest older one that is safely on the disk."""
 HEAD, SEAL = "head", "seal"
 ANEW = "start without --continue"
 
@@ -35,8 +35,8 @@ def write_checkpoint(
     path: Path, tree: Mapping[str, Any], versions: Mapping[str, str | None], is_synced: bool = False,
     before: Path | None = None,
 ) -> None:  # fmt: skip
-    """A tree of dicts, sequences, numbers, texts, arrays, dataclasses and named tuples; whole or not at all.
-    ``is_synced``, ``before`` as ``replace_file`` has them."""
+    """Writes a tree of dicts, sequences, numbers, texts, arrays, dataclasses and named tuples, atomically.
+    ``is_synced``, ``before`` as in ``replace_file``."""
     arrays: dict[str, np.ndarray] = {}
     text = json.dumps({"format": FORMAT, "versions": dict(versions), "tree": flattened(tree, arrays)})
     arrays[HEAD] = np.frombuffer(text.encode(), np.uint8)
@@ -48,7 +48,7 @@ def write_checkpoint(
 def read_last(
     folder: Path, versions: Mapping[str, str | None], types: Mapping[str, type]
 ) -> tuple[Path, dict[str, Any]] | None:
-    """The last checkpoint in a folder that is whole; None without any. CommandError as of ``read_checkpoint``."""
+    """The latest undamaged checkpoint in a folder; None if there is none. CommandError as in ``read_checkpoint``."""
     last, before = folder / NAME, folder / BEFORE
     if not last.exists() and not before.exists():
         return None
@@ -65,11 +65,11 @@ def read_last(
 def read_checkpoint(
     path: Path, versions: Mapping[str, str | None], types: Mapping[str, type], otherwise: str = ANEW
 ) -> dict[str, Any]:
-    """The tree; sequences come back as tuples. ``types``: what the names of dataclasses and named tuples mean.
+    """The tree; sequences become tuples. ``types``: dataclasses and named tuples by name.
 
-    otherwise  what to do without it
+    otherwise  advice for the message: what to do without the checkpoint
 
-    CommandError: it is damaged, or of another version of this program or of what it computes with.
+    CommandError: it is damaged, or from another version of this program or of a library that it computes with.
     """
     try:
         with np.load(path, allow_pickle=False) as found:
@@ -80,13 +80,13 @@ def read_checkpoint(
         head = json.loads(arrays.pop(HEAD).tobytes())
         known, given = {"format": FORMAT, **versions}, {"format": head["format"], **head["versions"]}
         other = [name for name, value in known.items() if given.get(name) != value]
-        if other:  # another program wrote it, or would go on with it in other digits
+        if other:  # written by another version: continuing could change digits
             wrong = (f"{name} {given.get(name)} instead of {known[name]}" for name in other)
             raise CommandError(f"{path} was written with {', '.join(wrong)}: {otherwise}")
         tree = restored(head["tree"], arrays, types)
     except CommandError:
         raise
-    except Exception as why:  # what readers of ZIP, NumPy and JSON raise for damage has no end
+    except Exception as why:  # readers of ZIP, NumPy and JSON raise many types for damage
         raise CommandError(f"{path} is damaged ({' '.join(str(why).split())}): {otherwise}") from why
     assert isinstance(tree, dict)
     return tree
@@ -103,14 +103,14 @@ def seal_of(arrays: Mapping[str, np.ndarray]) -> bytes:
 
 
 def digest_of(tree: Any) -> str:
-    """SHA-256 of a tree, whatever its arrays are."""
+    """SHA-256 of a tree, its arrays included."""
     arrays: dict[str, np.ndarray] = {}
     text = json.dumps(flattened(tree, arrays))
     return hashlib.sha256(text.encode() + seal_of(arrays)).hexdigest()
 
 
 def flattened(value: Any, arrays: dict[str, np.ndarray]) -> Any:
-    """A tree as JSON has it; its arrays go into ``arrays`` by number. TypeError for what cannot be kept."""
+    """A tree as JSON; its arrays are moved into ``arrays``, by number. TypeError: a value that cannot be stored."""
     if isinstance(value, np.generic):
         return value.item()
     if value is None or isinstance(value, (bool, int, float, str)):
@@ -130,7 +130,7 @@ def flattened(value: Any, arrays: dict[str, np.ndarray]) -> Any:
 
 
 def names_of(value: Any) -> tuple[str, ...]:
-    """Fields of a dataclass or a named tuple; none of anything else."""
+    """Fields of a dataclass or a named tuple; empty for anything else."""
     if is_dataclass(value):
         return tuple(field.name for field in fields(value) if field.init)
     return tuple(getattr(value, "_fields", ()))
@@ -152,7 +152,7 @@ SET = "set "
 
 
 def parts_of(model: Model) -> dict[str, Any]:
-    """What may not change between a run and one that continues from its state, under names for messages.
+    """Parts of the model that a continued run must not change, under names for messages.
     Mesh, materials and ``PARTS``: everything but steps, amplitudes, time points and where the model came from."""
     mesh = model.mesh
     parts: dict[str, Any] = {"*NODE": (mesh.node_labels, mesh.coordinates), "*ELEMENT": mesh.blocks}
@@ -166,19 +166,19 @@ def parts_of(model: Model) -> dict[str, Any]:
 
 
 def changed_parts(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Names of parts that differ; sets may come and go, materials that nothing is made of, too."""
+    """Names of parts that differ; sets and unused materials may be added or removed."""
     found = [name for name in before if name in now and before[name] != now[name]]
     fixed = ("*NODE", "*ELEMENT")
     return sorted(found, key=lambda name: (name not in fixed, name))
 
 
 def digests_of(model: Model) -> dict[str, str]:
-    """Of the parts of a model that stay as they are from one run to the next."""
+    """Digests of the parts of a model that a continued run must not change."""
     return {name: digest_of(part) for name, part in parts_of(model).items()}
 
 
 def deck_of(model: Model) -> dict[str, Any]:
-    """To see whether a deck has changed: its digest, its parameters, the digest of each of its files."""
+    """Identity of a deck: its digest, its parameters, the digest of each of its files."""
     folder = Path(os.path.realpath(model.source)).parent
     files = {}
     for file in model.files:
@@ -188,7 +188,7 @@ def deck_of(model: Model) -> dict[str, Any]:
 
 
 def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """What of a deck has changed: parameters (``--set``) and files by name."""
+    """Changes of a deck: parameters (``--set``) and files by name."""
     names = [f"<{name}>" for name in differing(before["parameters"], now["parameters"])]
     if before["sha256"] != now["sha256"]:
         names += differing(before["files"], now["files"]) or ["its text"]

@@ -24,9 +24,9 @@ from fem.runs.schedule import Schedule
 LINES_AT_ONCE = 5_000
 WIDTH = 100
 KEPT = "\xa0"  # a no-break space
-"""A space at which no line is broken."""
+"""A space at which lines are not broken."""
 SHOWN = 50
-"""A terminal shows at most about so many increments of a step, and so many of its cut-backs; files have all."""
+"""A terminal shows about this number of increments of a step, and of its cut-backs; files have all."""
 BAR_AFTER = 2.0
 """Seconds after which a run counts as long."""
 LONGEST_LABEL = 8
@@ -36,7 +36,7 @@ STEP_SIZE = (("dt", 10, ".3g"),)
 
 
 class ConsoleSink(SilentSink):
-    """Prints a run; goes silent when nobody reads any more (``| head``)."""
+    """Prints a run; stops printing when the reader has closed the pipe (``| head``)."""
 
     def __init__(self, model: Model, stream: TextIO | None = None) -> None:
         self._model = model
@@ -133,14 +133,14 @@ class ConsoleSink(SilentSink):
         if self._bar is not None:
             self._bar.close()
             self._bar = None
-        self._print(self._owed)  # where the run ended early
+        self._print(self._owed)  # the run ended early
         self._owed = ""
 
     def summary(self, totals: Totals, verdict: str, seconds: float, folder: Path, files: Sequence[str]) -> None:
         """The last lines of a run."""
         named = ((name.replace("_", " "), value) for name, value in totals.energies.items() if name != "energy_error")
         error = energy_error_text(totals.largest_energy_error, totals.energy_exchanged, self._model.heading)
-        if taken := totals.numerical_dissipation:  # of the error; what is left of it at the end is drift
+        if taken := totals.numerical_dissipation:  # numerical damping is part of the error; the rest is drift
             error += f"  numerical{KEPT}dissipation{KEPT}{taken:.6g}  drift{KEPT}{totals.energy_drift:.3g}"
         unloaded = ""
         if totals.unloaded_residual:
@@ -178,20 +178,20 @@ def as_note(text: str) -> str:
 
 
 def in_lines(text: str, indent: int) -> str:
-    """Lines as wide as the console's; those after the first begin with spaces."""
+    """Text broken into lines of the console's width; lines after the first begin with spaces."""
     filled = textwrap.fill(text, WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
     return filled.replace(KEPT, " ")
 
 
 PATHS = {"limit": "limit point", "bifurcation": "bifurcation", "jump": "jump to another equilibrium"}
-"""Events of static paths, as the console has them."""
+"""Names of the events of static paths on the console."""
 
 
 class Thinner:
-    """Which increments of a step a terminal shows: evenly spread in their number, else in time, and the last one."""
+    """Selects the increments of a step that a terminal shows: evenly spaced by number, else in time, and the last."""
 
     def begin(self, start: StepStart) -> str:
-        """Words on the rows that are shown, for the heading of the table."""
+        """Note on the selection of rows, for the heading of the table."""
         self._start, self._place, self._cutbacks = start.time, -1, 0
         if start.increments is None:
             self._every, self._spacing = 0, start.period / SHOWN
@@ -218,12 +218,12 @@ class Thinner:
 
 
 def say(text: str, stream: TextIO | None = None) -> None:
-    """A line to whoever still reads."""
+    """Prints a line, unless the reader has gone."""
     show(text + "\n", stream or sys.stdout)
 
 
 def show(text: str, stream: TextIO, bar: ProgressBar | None = None) -> None:
-    """Text as it is, above the bar where one is shown; from then on nothing where nobody reads."""
+    """Prints text unchanged, above the progress bar if there is one; nothing once the reader has gone."""
     try:
         if bar is None or not bar.print(text):
             stream.write(text)
@@ -237,7 +237,7 @@ def show(text: str, stream: TextIO, bar: ProgressBar | None = None) -> None:
 
 
 def stop_writing(stream: TextIO) -> None:
-    """The reader has gone: send the rest nowhere, so that neither we nor the interpreter's exit trip over it."""
+    """The reader has gone: redirect the rest to nowhere, so that neither the run nor the interpreter's exit fails."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
@@ -254,14 +254,14 @@ class ProgressBar:
         self._task: Any = None
 
     def move(self, done: float, text: str) -> None:
-        """Total time reached; shows the bar once the run has become long."""
+        """Sets the total time reached; shows the bar once the run has become long."""
         if self._progress is None and time.monotonic() - self._begun > BAR_AFTER:
             self._show()
         if self._progress is not None:
             self._progress.update(self._task, completed=done, description=text)
 
     def print(self, text: str) -> bool:
-        """Lines above the bar, as they are; False: it is not shown."""
+        """Prints lines above the bar; False if the bar is not shown."""
         if self._progress is not None:
             self._progress.console.out(text, end="", highlight=False)
         return self._progress is not None

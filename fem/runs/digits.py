@@ -18,11 +18,11 @@ from fem.arrays import Floats
 from fem.compiled import inner_kernel, kernel
 
 Word: TypeAlias = Any
-"""An unsigned number of 64 bits: numpy's outside of compiled code, the processor's inside."""
+"""A 64-bit unsigned integer: numpy's outside of compiled code, the processor's inside."""
 EMPTY, WHOLE, NUMBER = 0, 1, 2
 """Kinds of cells: nothing, a whole number (exact up to 2^53), any number as ``repr`` writes it."""
 LONGEST = 25
-"""Characters of the longest number, "-1.2345678901234567e-100", and the comma after it."""
+"""Characters of the longest number, "-1.2345678901234567e-100", with the comma after it."""
 FIRST_POWER, LAST_POWER = -292, 324
 LOW = np.uint64(0xFFFFFFFF)
 SHIFT = np.uint64(32)

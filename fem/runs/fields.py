@@ -35,19 +35,19 @@ CELLS = np.array([0, 1, 3, 4], np.uint8)
 """Types of cells by their number of points: VERTEX, LINE, POLY_LINE."""
 TYPES = {"u1": ("UInt8", "|u1"), "i": ("Int64", "<i8"), "f": ("Float64", "<f8")}
 APART = 1e-9
-"""Times of modes of one frequency differ by this fraction of the highest."""
+"""Times of modes with equal frequencies differ by this fraction of the highest frequency."""
 PVD_EVERY = 1.0
 """The list of times is rewritten at most once in so many seconds."""
 ESCAPED = str.maketrans({sign: f"&#{ord(sign)};" for sign in '"\n\r\t'} | {"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 def quoted(text: str) -> str:
-    """An attribute of XML: ``xml.sax.saxutils``, which imports all that speaks HTTP, is a part of every start."""
+    """Escapes an attribute of XML. ``xml.sax.saxutils`` does the same, but imports the HTTP modules at every start."""
     return f'"{text.translate(ESCAPED)}"'
 
 
 def as_pvd(entries: Sequence[str]) -> bytes:
-    """The list of fields and times that ParaView opens."""
+    """The text of a ``.pvd`` file: the list of fields and times that ParaView opens."""
     head = '<?xml version="1.0"?>\n<VTKFile type="Collection" version="1.0" byte_order="LittleEndian">\n<Collection>\n'
     return (head + "".join(entries) + "</Collection>\n</VTKFile>\n").encode(errors="surrogateescape")
 
@@ -57,10 +57,10 @@ def pvd_entry(time_value: float, file: str) -> str:
 
 
 class Appended:
-    """Arrays as appended data wants them, each after its length; ``heads`` adds some and returns their XML.
+    """Arrays in VTK's appended format, each after its length; ``heads`` adds some and returns their XML.
 
-    The data of what stands last in the XML comes first. VTK reads any order; meshio, which puts other offsets into the
-    XML one by one in the order of the data and looks for the first that fits, takes wrong arrays in any other."""
+    The order of the data is the reverse of that in the XML. VTK reads any order; meshio replaces the offsets in the
+    XML one by one in the order of the data, at the first match, and reads wrong arrays with any other order."""
 
     def __init__(self, blobs: Sequence[bytes | memoryview] = (), size: int = 0) -> None:
         self.blobs = list(blobs)
@@ -80,15 +80,15 @@ class Appended:
 
 
 def named_numbers(name: str, words: Sequence[str]) -> str:
-    """Names of the numbers 0, 1, ... as an array of the field data: numbers whose components have these names. ParaView
-    shows them. Readers that know no text (meshio) read the numbers; a file with an array of strings they refuse."""
+    """Names of the numbers 0, 1, ... as field data: an array of numbers whose components have these names. ParaView
+    shows the names. meshio reads the numbers; it would refuse a file with an array of strings."""
     names = "".join(f" ComponentName{number}={quoted(word)}" for number, word in enumerate(words))
     head = f'<DataArray type="Int64" Name={quoted(name)} NumberOfComponents="{len(words)}"{names} NumberOfTuples="1"'
     return f'{head} format="ascii">{" ".join(map(str, range(len(words))))}</DataArray>\n' if words else ""
 
 
 class Skeleton:
-    """What does not change from field to field, encoded once; ``field`` adds what does."""
+    """The constant part of all fields, encoded once; ``field`` adds the rest."""
 
     def __init__(self, model: Model) -> None:
         mesh = model.mesh
@@ -147,7 +147,7 @@ def instance_of(mesh: Mesh, labels: Ints) -> dict[str, np.ndarray]:
 
 
 def sets_of(sets: Mapping[str, Ints], count: int) -> dict[str, np.ndarray]:
-    """Name -> (count,) 1 for the members of a set, 0 for others. Sets that are called as a quantity: ``SET T``."""
+    """Name -> (count,) 1 for members of a set, 0 for others. A set with the name of a quantity becomes ``SET T``."""
     fields = {each.field for table in QUANTITIES.values() for each in table}
     places = np.arange(count)
     shown = shown_sets(sets).items()
@@ -179,12 +179,12 @@ def field_patterns(name: str) -> tuple[tuple[str, str], ...]:
 
 
 class VtkSink(SilentSink):
-    """Writes every frame that is due, and mode shapes."""
+    """Writes every frame that is due, and the mode shapes."""
 
     def __init__(
         self, folder: Path, name: str, model: Model, room: Room | None = None, before: Mapping[str, Any] | None = None
     ) -> None:
-        """``before``: the checkpoint of fields that go on."""
+        """``before``: the checkpoint from which the fields continue."""
         self._folder, self._name, self._model = folder, name, model
         self._room = room or Room()
         self._skeleton = Skeleton(model)
@@ -233,9 +233,9 @@ class VtkSink(SilentSink):
         return len(self._entries)
 
     def sync(self) -> None:
-        """Write the fields through to the disk."""
+        """Flush the fields to the disk."""
         for path in [*self._unsynced, self._folder / FOLDER, self._folder] if self._unsynced else ():
-            with contextlib.suppress(FileNotFoundError):  # somebody has removed it
+            with contextlib.suppress(FileNotFoundError):  # it was removed meanwhile
                 sync(path)
         self._unsynced.clear()
 
@@ -259,8 +259,8 @@ class VtkSink(SilentSink):
 
 
 def field_variables(model: Model) -> list[list[Quantity]]:
-    """What all fields hold of nodes, and of elements: what any step asks for, as filters want the same always."""
-    names = {"U", "T"}  # motion, and what colours it
+    """Quantities of nodes and of elements in all fields: those of any step, as filters need the same in each file."""
+    names = {"U", "T"}  # motion, and the usual colour
     for index, step in enumerate(model.steps):
         files = [request for request in outputs_in_force(model.steps, index) if request.kind.endswith("FILE")]
         for request in files:
@@ -276,14 +276,7 @@ START = b'<AppendedData encoding="raw">'
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FieldMesh:
-    """What all fields of a run share.
-
-    node_labels (n,), coordinates (n, 3) reference position X
-    element_labels (m,), ends (m, 2) node indices (twice the same for an element with one node)
-    pulleys (m,) the node between them, -1: none
-    is_bar (m,) an element with a cross-section
-    length (m,) natural length, NaN where it is the distance of both nodes
-    """
+    """The mesh that all fields of a run share."""
 
     node_labels: Ints
     coordinates: Floats

@@ -1,6 +1,6 @@
 """Results in notebooks (HTML, ``pandas.DataFrame``, ``xarray.Dataset``) with units, and the energy error in words.
 
-The program has no units: a heading with the word SI says which they are.
+Units are known only if the heading of the deck contains the word SI.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ STORED = ("kinetic", "strain", "potential")
 MOST_POINTS = 1_000
 """Points of a curve in a small plot."""
 MOST_ROWS = 8
-"""Of a sweep; the first ones and the last."""
+"""Rows of a sweep that are shown: the first ones and the last."""
 
 
 def history_html(
     model: Model, increments: Columns, energy_error: str, modes: Sequence[Floats], notices: Sequence[str]
 ) -> str:
-    """What ran, its counts, energies over time; ``modes``: frequencies of each step that asked for some."""
+    """Kind of run, counts, energies over time; ``modes``: frequencies of each step that requested some."""
     time = increments["time"]
     facts = {
         "model": f"{len(model.mesh.node_labels)} nodes, {len(model.mesh.element_labels)} elements",
@@ -50,7 +50,7 @@ def history_html(
 
 
 def sweep_html(table: Columns, names: Sequence[str], failures: str) -> str:
-    """The first rows and the last, and what varies most of what came out, over the first parameter."""
+    """The first and the last rows, and a plot of the result that varies most over the first parameter."""
     facts = {"parameter sets": f"{len(table['point'])} over {', '.join(names)}", "failed": failures}
     plot = ""
     came_out = [name for name in table if name.endswith(("_end", "_max", "_1")) and not name.startswith("time")]
@@ -78,14 +78,14 @@ def cell(value: Any) -> str:
 
 
 def block(title: str, facts: Mapping[str, str], rest: str) -> str:
-    """A title, what is known, and more."""
+    """A title, facts, and further content."""
     known = ((name, text) for name, text in facts.items() if text)
     rows = "".join(f'<tr><th style="text-align:left">{name}</th><td>{escaped(text)}</td></tr>' for name, text in known)
     return f"<div><b>{escaped(title)}</b><table>{rows}</table>{rest}</div>"
 
 
 def small_plot(x: Floats, curves: Mapping[str, Floats], across: str, upright: str) -> str:
-    """Some curves as inline SVG, on white, so that it is read in dark notebooks, too."""
+    """Curves as inline SVG, on white, so that it is readable in dark notebooks, too."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.2, 2.6), layout="constrained")
@@ -101,7 +101,7 @@ def small_plot(x: Floats, curves: Mapping[str, Floats], across: str, upright: st
 
 
 def as_svg(figure: Any) -> str:
-    """A figure as the element ``<svg>``, its texts as texts; equal figures give equal text."""
+    """A figure as the element ``<svg>`` with real text; equal figures give equal bytes."""
     from matplotlib import rc_context
 
     text = io.StringIO()
@@ -124,7 +124,7 @@ def library(name: str) -> Any:
 
 def frame_of(table: Columns, is_si: bool, parameters: Collection[str] = ()) -> Any:
     """A table as ``pandas.DataFrame``; in SI ``attrs["units"]`` has the unit of each column that has one.
-    parameters  columns whose units nobody knows, whatever they are called"""
+    parameters  columns without known units, whatever their names"""
     frame = library("pandas").DataFrame(table)
     known = [name for name in table if is_si and name not in parameters]
     frame.attrs["units"] = {name: unit for name in known if (unit := si_unit(name))}
@@ -132,7 +132,7 @@ def frame_of(table: Columns, is_si: bool, parameters: Collection[str] = ()) -> A
 
 
 def dataset_of(model: Model, increments: Columns, motion: Floats, elements: Floats) -> Any:
-    """All that a history records, over time, node and axis, or time and element; in SI every variable has its unit."""
+    """Results of a history over time, node and axis, or time and element; in SI every variable has its unit."""
     mesh, is_si = model.mesh, says_si(model.heading)
 
     def described(quantity: Quantity) -> dict[str, str]:
@@ -157,13 +157,13 @@ def dataset_of(model: Model, increments: Columns, motion: Floats, elements: Floa
 
 
 def with_units(variables: Mapping[str, tuple[Any, np.ndarray]], is_si: bool) -> dict[str, tuple[Any, ...]]:
-    """Variables of a data set with what is known of their units."""
+    """Variables of a data set with their units, as far as known."""
     units = {name: {"units": unit} for name in variables if is_si and (unit := si_unit(name))}
     return {name: (*variable, units.get(name, {})) for name, variable in variables.items()}
 
 
 def grid_of(table: Columns, names: Iterable[str], is_si: bool) -> Any:
-    """A sweep as a data set over its parameters: one axis for each, in their order."""
+    """A sweep as a data set with one axis for each parameter."""
     values = {name: np.array(list(dict.fromkeys(table[name].tolist()))) for name in names}
     shape = tuple(map(len, values.values()))
     columns = {name: (tuple(values), column.reshape(shape)) for name, column in table.items() if name not in values}
@@ -172,7 +172,7 @@ def grid_of(table: Columns, names: Iterable[str], is_si: bool) -> Any:
 
 SI = {"length": "m", "time": "s", "force": "N", "energy": "J", "mass": "kg"}
 FORMULAS = {"time": "time", "dt": "time", "frequency": "1/time", "omega": "1/time"}
-"""Column of a table -> formula of its unit, of those that are no quantity of nodes, elements or the model."""
+"""Column of a table -> formula of its unit, for columns that are not quantities of nodes, elements or the model."""
 
 
 def unit_of(formula: str, is_si: bool) -> str:
@@ -181,8 +181,8 @@ def unit_of(formula: str, is_si: bool) -> str:
 
 
 def si_unit(column: str) -> str:
-    """Of a column of a table, also of a sweep (``U1_2_end``: U1 of node 2 at the end; ``T_e12_mean``); empty: a pure
-    number."""
+    """SI unit of a column of a table or sweep (``U1_2_end``: U1 of node 2 at the end; ``T_e12_mean``); empty:
+    dimensionless."""
     own = {"damage": "", "rate": "1/time", "Tz": "time"}
     name, statistic = split(column, ("end", "min", "max", "mean", "std", "largest", *own))
     found = NAME.fullmatch(name)
@@ -197,7 +197,7 @@ EXCHANGED = tuple(ENERGIES)[:4]
 
 
 ROUND_OFF = 1e-12
-"""Changes below this fraction of the largest energy are none: they have no share in what is exchanged."""
+"""Changes below this fraction of the largest energy are rounding errors and do not count as exchanged."""
 
 
 @dataclass(slots=True)
@@ -217,12 +217,12 @@ class Exchange:
 
 
 def energies_of(rows: Any) -> Floats:
-    """(k, 4) of rows that a sink is given."""
+    """(k, 4) energies of the rows of a sink."""
     return np.stack([getattr(rows, name) for name in EXCHANGED], axis=1)
 
 
 def exchanged(step: Ints | Floats, energies: Floats) -> float:
-    """Of rows (k, >= 4) with the numbers of their steps (k,)."""
+    """Energy exchanged, from rows (k, >= 4) with their step numbers (k,)."""
     found = Exchange()
     for number in np.unique(step):
         found.start = None
@@ -231,14 +231,14 @@ def exchanged(step: Ints | Floats, energies: Floats) -> float:
 
 
 EXPLAINS = 0.995
-"""Part of the energy exchanged beyond which that consists of the error."""
+"""If the error is a larger fraction of the energy exchanged than this, no percentage is given."""
 
 
 def energy_error_text(error: float, of: float, heading: Any = ()) -> str:
     """``0.202 J, 4.1 % of the energy exchanged``.
 
-    error    energy error, or its change in a step;  of: energy exchanged; the share is left out where that is no more
-             than the error, as in motions that only go on
+    error    energy error, or its change in a step;  of: energy exchanged; the share is omitted if this is no larger
+             than the error, as in uniform motion
     heading  of the deck, which says whether units are SI
     """
     if math.isnan(error):

@@ -146,7 +146,7 @@ class History:
 
     @property
     def values(self) -> dict[str, Values]:
-        """All by kind, as ``values_of`` has them."""
+        """All quantities by kind, in the format of ``values_of``."""
         return self._values(slice(None), slice(None))
 
     def _values(self, nodes: Ints | slice, elements: Ints | slice) -> dict[str, Values]:
@@ -269,7 +269,7 @@ class HistorySink(SilentSink):
         """The motion so far, also after a failure."""
         self._settle()
         parts = self._parts
-        if not parts:  # no rows, in the right shapes
+        if not parts:  # empty arrays of the right shapes
             (n, m), count = self._sizes, RECORDED["EL"] + self._model.mesh.has_pulleys
             shapes = {"motion": (RECORDED["NODE"], n, 3), "energy": (len(BALANCED),), "elements": (m, count)}
             parts = {name: [np.zeros(0, np.int64 if name in COUNTS else float)] for name in (*COUNTS, *LEDGER)}
@@ -290,14 +290,14 @@ class HistorySink(SilentSink):
             self._parts.setdefault(name, []).append(part)
 
     def _settle(self) -> None:
-        """Keep the last row of a step that ended without saying so."""
+        """Keeps the last row of a step that has ended early."""
         if self._owed is not None:
             self._append(self._owed)
             self._owed = None
 
 
 def as_wide(parts: list[np.ndarray]) -> list[np.ndarray]:
-    """Motions (k, r, n, 3) as wide as the widest: what a step does not record is zero in it."""
+    """Motions (k, r, n, 3) with equal r; quantities that a step does not record are zero."""
     widest = max(part.shape[1] for part in parts)
     missing = (((0, 0), (0, widest - part.shape[1]), (0, 0), (0, 0)) for part in parts)
     return [np.pad(part, room) if room[1][1] else part for part, room in zip(parts, missing, strict=True)]

@@ -1,7 +1,7 @@
-"""A folder for results: what in it is ours, what may be replaced, and what belongs to the user.
+"""Ownership of a results folder: which files belong to the program, may be replaced, or belong to the user.
 
-Ours is what the record of an earlier start of the same command says (``run.json``: the deck, the files), and pictures
-that bear our mark. Files that a deck is read from are never written over, through whatever link.
+The program's own files are those in the record of an earlier run of the same command (``run.json``: the deck, the
+files), and pictures with the program's mark. Input files of the deck are never overwritten, not even through links.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from fem.model import Model
 from fem.model.quantities import NODAL
 
 FEW = 3
-"""So many files are named in a message."""
+"""Largest number of files named in a message."""
 RESULTS = Path("results")
 FORCE = "--force (force=True)"
 FIGURES = (
@@ -51,18 +51,18 @@ PLOTTED = tuple(f"{name}.png" for name in FIGURES[:3])
 """What ``run --plot`` draws."""
 PICTURES = tuple(f"{name}.{form}" for name in FIGURES for form in FORMATS) + tuple(f"{FILM}.{form}" for form in FILMS)
 PICTURES += (REPORT,)
-"""Everything that is drawn into a folder of results: stale once the deck runs again."""
+"""All that is drawn into a folder of results, out of date once the deck is run again."""
 POSTED = ".", r"(rainflow|range)_[A-Z]+[1-3]?_.+\.(csv|png)"
-"""Folder and names of what ``fem post`` writes beside the tables of a run: stale once the deck runs again."""
+"""Folders and names of files that ``fem post`` writes beside the tables; out of date once the deck is run again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
     """Files below a folder, as posix names.
 
-    listed   one by one
-    series   (folder below, pattern of names in it): those numbered while they are written
-    pictures ours where they bear the mark
+    listed   single names
+    series   (subfolder, pattern of names in it): files numbered during the run
+    pictures the program's own if they have its mark
     """
 
     listed: frozenset[str] = frozenset()
@@ -70,7 +70,7 @@ class Names:
     pictures: tuple[str, ...] = ()
 
     def among(self, folder: Path) -> set[str]:
-        """Those of the names that exist in a folder, as files of any kind."""
+        """The names that exist in a folder, as files of any kind."""
         found = {name for name in self.listed if os.path.lexists(folder / name)}
         found |= {name for name in self.pictures if is_marked(folder / name)}
         for below, pattern in self.series:
@@ -89,24 +89,24 @@ class Origin:
     inputs: tuple[Path, ...] = ()
 
     def seen_from(self, folder: Path) -> str:
-        """Where the deck lies, from the folder of its results: both may move together."""
+        """Path of the deck relative to the folder of its results: both may be moved together."""
         return seen_from(self.path.parent, folder)
 
     def is_of(self, record: Mapping[str, Any], folder: Path) -> bool:
-        """The record is of this deck file, with this text or another."""
+        """Whether the record is of this deck file, whatever the text of the deck was."""
         found = record.get("deck")
         if not isinstance(found, Mapping) or on_disk(str(found.get("file"))) != self.path.name:
             return False
         return found.get("sha256") == self.digest or record.get("deck_folder") == self.seen_from(folder)
 
     def read_among(self, paths: Iterable[Path]) -> list[Path]:
-        """Those that are files the deck was read from, or links that lead to one, by the identity of the file."""
+        """Those paths that are input files of the deck or links to one, by the identity of the file."""
         inputs = {identity for path in self.inputs if (identity := identity_of(path))}
         return [path for path in paths if identity_of(path) in inputs]
 
 
 def seen_from(place: Path, folder: Path) -> str:
-    """A folder, by its way from another one."""
+    """Path of a folder relative to another one."""
     whole = os.path.realpath(place)
     try:
         return Path(os.path.relpath(whole, os.path.realpath(folder))).as_posix()
@@ -115,7 +115,7 @@ def seen_from(place: Path, folder: Path) -> str:
 
 
 def identity_of(path: Path) -> tuple[int, int] | None:
-    """What a file and all links to it have in common."""
+    """Device and inode: the same for a file and all links to it; None if it does not exist."""
     try:
         found = path.stat()
     except OSError:
@@ -124,7 +124,7 @@ def identity_of(path: Path) -> tuple[int, int] | None:
 
 
 def listed_names(record: Mapping[str, Any]) -> frozenset[str]:
-    """The files a record lists: names below its folder, nothing else."""
+    """The files that a record lists, with names below its folder only."""
     files = record.get("files")
     names = [on_disk(name) for name in files if isinstance(name, str)] if isinstance(files, list) else []
     paths = ((name, PurePosixPath(name)) for name in names if "\\" not in name)
@@ -132,11 +132,11 @@ def listed_names(record: Mapping[str, Any]) -> frozenset[str]:
 
 
 PARTS: dict[str, type] = {"deck": dict, "settings": dict, "totals": dict, "notices": list}
-"""Of records, those that are there, and what they are."""
+"""Entries of a record, with their types."""
 
 
 def from_json(content: bytes) -> dict[str, Any]:
-    """A record. ValueError: it is none; NaN and Infinity are not JSON, and no number of ours is one."""
+    """Reads a record. ValueError: it is not valid, or contains NaN or Infinity, which the program never writes."""
 
     def refuse(name: str) -> None:
         raise ValueError(f"{name} is not JSON")
@@ -151,7 +151,7 @@ def from_json(content: bytes) -> dict[str, Any]:
 
 
 def number_in(value: Any) -> float:
-    """A number of a record; NaN for what is none."""
+    """A number of a record; NaN for anything else."""
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
@@ -159,7 +159,7 @@ def number_in(value: Any) -> float:
 
 
 def listed_there(record: Mapping[str, Any]) -> Names:
-    """What a record lists is ours, and a report."""
+    """The files that a record lists, and the report: all belong to the program."""
     return Names(listed_names(record), pictures=(REPORT,))
 
 
@@ -168,7 +168,7 @@ def claim(
     owned: Callable[[Mapping[str, Any]], Names] = listed_there,
 ) -> OwnFolder:  # fmt: skip
     """The folder that a command writes into: ``output``, else ``results/<deck>_<kind>``; not opened yet.
-    CommandError: it holds what is not ours."""
+    CommandError: it contains files of the user."""
     folder = RESULTS / "_".join(filter(None, (deck_name(model), kind))) if output is None else Path(output)
     own = OwnFolder(folder, record, origin_of(model), names, owned, force)
     own.check()
@@ -176,7 +176,7 @@ def claim(
 
 
 def read_record(path: Path) -> dict[str, Any] | None:
-    """The record in a folder; None where there is none, empty where it cannot be read."""
+    """The record in a folder; None if there is none, empty if it cannot be read."""
     try:
         with open_regular(path) as file:
             return from_json(file.read())
@@ -188,13 +188,13 @@ def read_record(path: Path) -> dict[str, Any] | None:
 
 @dataclass(slots=True)
 class OwnFolder:
-    """A folder one command writes into.
+    """The folder that a command writes into.
 
-    path    may be absent or empty, or hold what the same deck file gave before; anything else is refused
+    path    may be absent or empty, or contain earlier results of the same deck file; otherwise it is refused
     record  name of the record
-    names   what will be written
-    owned   what a record says is ours
-    force   replace files of these names in any folder; inputs of the deck never
+    names   files that will be written
+    owned   maps a record to the files that belong to the program
+    force   replace files of these names in any folder, but never inputs of the deck
     """
 
     path: Path
@@ -210,7 +210,7 @@ class OwnFolder:
         self._lock = FolderLock(self.path)
 
     def check(self) -> None:
-        """Touches nothing. CommandError: the folder cannot be used, and why."""
+        """Checks the folder without changing it. CommandError: it cannot be used, with the reason."""
         usable_folder(self.path)
         if not self.path.is_dir():
             return
@@ -235,12 +235,12 @@ class OwnFolder:
             raise CommandError(f"{self.path} contains other files ({listed(strangers, FEW)}): {ELSEWHERE}, {REPLACE}")
 
     def _below(self) -> set[str]:
-        """Folders in the folder that files are written to."""
+        """Subfolders into which files are written."""
         parents = {str(PurePosixPath(name).parent) for name in self.names.listed} - {"."}
         return parents | {below for below, _ in self.names.series}
 
     def open(self) -> None:
-        """Make the folder if need be, lock it, and look once more. CommandError: another run has it."""
+        """Creates the folder if necessary, locks it, and checks it again. CommandError: another run holds it."""
         self._is_new = not self.path.exists()
         self.path.mkdir(parents=True, exist_ok=True)
         try:
@@ -254,11 +254,11 @@ class OwnFolder:
             raise
 
     def stale(self) -> frozenset[str]:
-        """Files of an earlier start, and those of names that will be written: what ``clear`` removes."""
+        """Files that ``clear`` removes: those of an earlier run, and those with names that will be written."""
         return frozenset(self.names.among(self.path) | self._ours()) - {self.record}
 
     def clear(self, names: Iterable[str]) -> None:
-        """Remove files and the folders below that this leaves empty; links go, what they lead to stays."""
+        """Removes files and the subfolders that become empty; links are removed, not their targets."""
         names = list(names)
         for name in names:
             (self.path / name).unlink(missing_ok=True)
@@ -269,26 +269,26 @@ class OwnFolder:
                     (self.path / below).rmdir()
 
     def begin(self, about: Mapping[str, Any]) -> None:
-        """Say whose the folder is, with what ``about`` says, then remove what an earlier start left in it."""
+        """Writes the record with the entries ``about``, then removes the files of an earlier run."""
         stale = self.stale()
         self.note({**about, **self.about()})
         self.clear(stale)
 
     def note(self, record: Mapping[str, Any]) -> None:
-        """Write the record, for which there is room on the disk while the folder is open."""
+        """Writes the record; disk space for it is reserved while the folder is open."""
         self._lock.room.replace(self.path / self.record, as_json(record))
 
     def about(self) -> dict[str, Any]:
-        """What a record says of the folder besides the deck, where all names are written together."""
+        """Entries of the record beside the deck, if all names are known in advance."""
         return {"deck_folder": self.origin.seen_from(self.path), "files": sorted(self.names.listed)}
 
     def written(self) -> list[str]:
-        """The files of ours that are there: the list of the record."""
+        """Existing files of the program, for the list in the record."""
         return sorted(self.names.among(self.path) | {self.record})
 
     @property
     def room(self) -> Room:
-        """Kept on the disk for what is written last, while the folder is open."""
+        """Disk space reserved for the last files, while the folder is open."""
         return self._lock.room
 
     def close(self) -> None:
@@ -306,7 +306,7 @@ class OwnFolder:
         self.close()
 
     def _ours(self) -> set[str]:
-        """The names that exist and belong to the recorded run."""
+        """Existing names that belong to the recorded run."""
         return self.owned(read_record(self.path / self.record) or {}).among(self.path)
 
 
@@ -317,7 +317,7 @@ def as_json(record: Mapping[str, Any]) -> bytes:
 
 
 def deck_entry(model: Model) -> dict[str, Any]:
-    """The deck of a model, as every record names it."""
+    """The entry of a model's deck in a record."""
     return {"file": Path(model.source).name, "sha256": model.digest, "parameters": model.parameters}
 
 
@@ -326,7 +326,7 @@ def deck_name(model: Model) -> str:
 
 
 def stem_of(file: str) -> str:
-    """Name of a deck in files of results, without folder and ending; bytes that are not UTF-8 count as Latin-1."""
+    """Name of a deck for results files, without folder and ending; bytes that are not UTF-8 are read as Latin-1."""
     stem = Path(file).stem or "model"
     if stem.isascii():
         return stem
@@ -343,7 +343,7 @@ def origin_of(model: Model) -> Origin:
 
 
 def plain(value: Any) -> Any:
-    """What JSON can hold: sets sorted, arrays as lists, numbers that are none as their name."""
+    """The value as JSON can store it: sets sorted, arrays as lists, NaN and infinity as their names."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (set, frozenset)):
@@ -360,7 +360,7 @@ REPLACE = f"overwrite the program's files in it with {FORCE}"
 
 
 def others(folder: Path) -> list[str]:
-    """Names in a folder, without leftovers of this program."""
+    """Names in a folder, except temporary files of this program."""
     return sorted(path.name for path in folder.iterdir() if path.name != LOCK and not path.name.endswith(PART))
 
 
@@ -377,7 +377,7 @@ def usable_folder(folder: Path) -> Path:
 
 
 def check_file(path: Path, inputs: Iterable[Path], force: bool, is_ours: bool) -> None:
-    """A single file that is to be written. CommandError: it is there and not ours, or an input."""
+    """Checks a single file before it is written. CommandError: it exists and is not the program's, or is an input."""
     if not os.path.lexists(path):
         return
     if path.is_dir():

@@ -1,8 +1,8 @@
 """A folder of results, checked and open for reading, and ``fem.load``: the history of a run from its files.
 
 The CSV tables are read in blocks: a million lines in seconds, in bounded memory. numpy reads them, to the last digit.
-Of drawing all figures of 10,000 links with every 10th of 200 increments printed that is 29 % (0.5 of 1.7 s with U, 2.6
-of 9.1 s with everything printed); a compiled parser of our own took half of that, which would not be worth its keep.
+It takes 29 % of the time of drawing all figures of 10,000 links with every 10th of 200 increments printed (0.5 of 1.7 s
+with U, 2.6 of 9.1 s with everything); a compiled parser of our own took half of that, too little to be worth its code.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from fem.runs.run_record import RUN_RECORD, RUNNING, earlier_decks, is_complete
 from fem.runs.tables import INSTANT, PHASE
 
 LEAST_INSTANTS = 3
-"""A curve needs at least so many points."""
+"""Smallest number of points of a curve."""
 
 
 class Missing(Exception):
-    """A figure cannot be drawn from these results; the text says why and what to request."""
+    """A figure cannot be drawn from these results; the message gives the reason and what to request."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +57,12 @@ class Results:
 
     @property
     def mark(self) -> str:
-        """What pictures of these results bear."""
+        """The mark that pictures of these results contain."""
         return mark_of(str(self.record["deck"]["file"]))
 
     @property
     def deck(self) -> Path:
-        """The file that ran, where it was: it may be gone since, or have changed."""
+        """Path of the deck that was run; the file may have been removed or changed since."""
         return self.folder / str(self.record.get("deck_folder", ".")) / str(self.record["deck"]["file"])
 
     @property
@@ -77,7 +77,7 @@ class Results:
 
     @cached_property
     def is_si(self) -> bool:
-        """The heading says which units there are."""
+        """Whether the heading states SI units."""
         return says_si(self.settings.get("heading") or [])
 
     def unit(self, formula: str) -> str:
@@ -93,14 +93,14 @@ class Results:
         totals = self.record.get("totals") or {}
         if "energy_exchanged" in totals:
             numbers = number_in(totals.get("largest_energy_error")), number_in(totals["energy_exchanged"])
-        else:  # a run of an earlier version
+        else:  # a run of an earlier version of the program
             rows = self.increments
             numbers = float(np.fmax.reduce(np.abs(rows[:, 10]))), exchanged(rows[:, 0], rows[:, 5:])
         return energy_error_text(*numbers, self.settings.get("heading") or [])
 
     @property
     def remark(self) -> str:
-        """How the run ended, where it is not complete."""
+        """How the run ended, if it is not complete."""
         verdict = str(self.record.get("verdict", RUNNING))
         if is_complete(verdict):
             return ""
@@ -119,7 +119,7 @@ class Results:
 
     @cached_property
     def acting(self) -> dict[int, Acting]:
-        """Step -> what acts in it, of the steps whose record has it."""
+        """Step number -> masses, loads and springs of the step, for the steps whose record has them."""
         records = {step: record for step, record in enumerate(self.record.get("acting", []), start=1) if record}
         found = {step: from_record(record, len(self.mesh.node_labels)) for step, record in records.items()}
         if not found:
@@ -200,13 +200,13 @@ def open_results(folder: Path) -> Results:
 BLOCK = 1 << 23
 """Bytes read at once."""
 MOST_NUMBERS = 16_000_000
-"""Larger selections are thinned while they are read: extremes stay, memory is bounded."""
+"""Larger selections are thinned during reading: extremes are kept, memory is bounded."""
 KEY = ("step", "increment", "time")
 
 
 def parsed(text: bytes, places: Sequence[int]) -> Floats:
     """(lines, places) numbers of whole lines of a table; NaN for an empty cell.
-    Raises ValueError for what is no number, and for lines that are too short."""
+    Raises ValueError for text that is no number, and for lines that are too short."""
 
     def read(text: bytes) -> Floats:
         return np.loadtxt(BytesIO(text), delimiter=",", usecols=places, ndmin=2, comments=None, encoding="ascii")
@@ -220,8 +220,8 @@ def parsed(text: bytes, places: Sequence[int]) -> Floats:
 
 class CsvTable:
     """One CSV file; the fourth column of ``nodes.csv`` and ``elements.csv`` is a label.
-    A last line without an end (a run that was killed) is left out; a missing or empty file is a table without columns.
-    What a run in progress adds later is left out, too: it may write faster than anybody reads."""
+    An incomplete last line (of a killed run) is ignored; a missing or empty file is a table without columns.
+    Lines that a run in progress appends later are ignored, too, so that reading ends."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -234,7 +234,7 @@ class CsvTable:
         self._instants: dict[int, Floats] = {}
 
     def blocks(self, names: Sequence[str]) -> Iterator[Floats]:
-        """(lines, names) of the whole file, piece by piece."""
+        """(lines, names) of the whole file, in blocks."""
         if not self.columns:
             return
         places = [self.columns.index(name) for name in names]
@@ -261,7 +261,7 @@ class CsvTable:
 
     @cached_property
     def lines(self) -> int:
-        """Lines below the head."""
+        """Number of lines below the header."""
         return sum(len(block) for block in self.blocks(self.columns[:1]))
 
     def instants(self, label: int) -> Floats:
@@ -271,11 +271,11 @@ class CsvTable:
         return self._instants[label]
 
     def whole(self, names: Sequence[str]) -> Floats:
-        """(lines, names), none left out; no lines where there is no table."""
+        """(lines, names) of all lines; no lines if there is no table."""
         return np.concatenate([np.empty((0, len(names))), *self.blocks(names)])
 
     def read(self, names: Sequence[str]) -> Floats:
-        """(lines, names) of the whole table, thinned where they are many."""
+        """(lines, names) of the whole table, thinned if it is long."""
         size = group_size(self.lines, len(names))
         parts = [extremes(block, size) for block in self.blocks(names)]
         return np.concatenate([np.empty((0, len(names))), *parts])
@@ -284,7 +284,7 @@ class CsvTable:
         self, names: Sequence[str], labels: Sequence[int], instants: Floats | None = None, is_whole: bool = False
     ) -> dict[int, Floats]:
         """Label -> (lines, 3 + names): step, increment, time, values; at all its lines, or those of some ``instants``
-        (rising keys of ``instant_keys``). ``is_whole``: however many, none is left out."""
+        (rising keys of ``instant_keys``). ``is_whole``: without thinning."""
         width = 3 + len(names)
         is_whole |= instants is not None
         size = 1 if is_whole else group_size(sum(self.lines_of[label] for label in labels), width)
@@ -357,7 +357,7 @@ def load(folder: str | Path, *, output_every: int = 1) -> History:
     k, n, m = len(keys), len(model.mesh.node_labels), len(model.mesh.element_labels)
     is_loaded = model.earlier is not None or any(step.nodal_loads for step in model.steps)
     nodal = NODAL[: recorded_rows(bool(model.seabeds or model.cylinders), is_loaded)]
-    elemental = ELEMENTAL[: RECORDED["EL"] + model.mesh.has_pulleys]  # over pulleys T2, too
+    elemental = ELEMENTAL[: RECORDED["EL"] + model.mesh.has_pulleys]  # with pulleys T2, too
     if (size := k * (3 * n * len(nodal) + m * len(elemental))) > MOST_LOADED:
         fewer = f"load({str(folder)!r}, output_every={-(-size * output_every // MOST_LOADED)})"
         raise CommandError(f"{k} rows are {size / 1.25e8:.0f} GB; {fewer} takes fewer")
@@ -377,7 +377,7 @@ def load(folder: str | Path, *, output_every: int = 1) -> History:
 
 
 def model_of(results: Results) -> tuple[Model, list[str]]:
-    """What ran, and what is to be said of it. CommandError: neither the deck nor a field tells."""
+    """The model that was run, and notices about it. CommandError: neither the deck nor a field is readable."""
     path, deck = results.deck, results.record["deck"]
     notices = [results.remark] if results.remark else []
     try:
@@ -406,7 +406,7 @@ def model_of(results: Results) -> tuple[Model, list[str]]:
 
 
 def instants_of(tables: Iterable[CsvTable]) -> Floats:
-    """(k, 3) step, increment, time of all lines of some tables, in order, each once."""
+    """(k, 3) step, increment, time of all lines of the tables, in order, without duplicates."""
     parts = [np.unique(block, axis=0) for table in tables for block in table.blocks(KEY)]
     return np.unique(np.concatenate([np.empty((0, 3)), *parts]), axis=0)
 
@@ -419,7 +419,7 @@ def thinned(keys: Floats, every: int) -> Floats:
 
 
 def rows_at(lines: Floats, keys: Floats) -> tuple[Ints, Ints]:
-    """Which lines (step, increment, ...) stand in rows, and in which."""
+    """Lines (step, increment, ...) that belong to rows of ``keys``, and the index of the row of each."""
     known, wanted = instant_keys(keys), instant_keys(lines)
     rows = np.searchsorted(known, wanted).clip(0, len(known) - 1)
     (chosen,) = np.nonzero(known[rows] == wanted)
@@ -427,7 +427,7 @@ def rows_at(lines: Floats, keys: Floats) -> tuple[Ints, Ints]:
 
 
 def places_in(table: CsvTable, item: str, given: Floats, labels: Ints) -> Ints:
-    """(k,) indices of labels (k,) in a table among those of the model. CommandError: the model has not all of them."""
+    """(k,) indices in the model of the labels (k,) in a table. CommandError: the model has not all of them."""
     order = np.argsort(labels)
     places = order[np.searchsorted(labels, given, sorter=order).clip(0, len(labels) - 1)]
     if len(lost := given[labels[places] != given]):
@@ -436,7 +436,7 @@ def places_in(table: CsvTable, item: str, given: Floats, labels: Ints) -> Ints:
 
 
 def fill(array: Floats, table: CsvTable, keys: Floats, labels: Ints, quantities: Sequence[Quantity]) -> None:
-    """Into (k, items, quantities, components) goes what a table has; CommandError: an item that the mesh has not."""
+    """Writes the values of a table into (k, items, quantities, components); CommandError: unknown item."""
     written = [(place, each.columns) for place, each in enumerate(quantities) if each.columns[0] in table.columns]
     names = [name for _, columns in written for name in columns]
     for block in table.blocks((*KEY[:2], table.columns[3], *names) if names else ()):
@@ -451,7 +451,7 @@ def fill(array: Floats, table: CsvTable, keys: Floats, labels: Ints, quantities:
 def fill_from_fields(
     results: Results, time: Floats, recorded: Sequence[Sequence[Quantity]], motion: Floats, elements: Floats
 ) -> None:
-    """What no table has, at the times of the fields: of a time that two steps share the end of the first."""
+    """Fills values missing in the tables from the fields; if two steps share a time, into the end of the first."""
     nodal, elemental = recorded
     named = {each.field: motion[:, place] for place, each in enumerate(nodal)}
     named |= {each.field: elements[:, :, place] for place, each in enumerate(elemental)}
@@ -467,7 +467,7 @@ def fill_from_fields(
 
 
 def increments_of(table: CsvTable, keys: Floats) -> tuple[dict[str, Any], np.ndarray]:
-    """Arrays of ``increments.csv`` by the names a history has for them, and (k,) which rows are in it."""
+    """Arrays of ``increments.csv`` under the names of ``History``, and (k,) whether a row is in the table."""
     names = [name for name in (*LEDGER[1:], *BALANCED, "load_factor") if name in table.columns]
     found = {name: np.full(len(keys), np.nan) for name in (*LEDGER[1:], *BALANCED, "load_factor")}
     is_known = np.zeros(len(keys), bool)
@@ -482,7 +482,7 @@ def increments_of(table: CsvTable, keys: Floats) -> tuple[dict[str, Any], np.nda
 
 
 def modes_of(results: Results, nodes: int) -> Iterable[Modes]:
-    """Of each ``*FREQUENCY`` step, from ``frequencies.csv`` and the fields of the shapes, NaN without these."""
+    """Modes of each ``*FREQUENCY`` step, from ``frequencies.csv`` and the fields of the shapes, NaN without these."""
     rows = results.table("frequencies").read(("step", "mode", "frequency", "omega", "generalized_mass"))
     try:
         increments = results.increments if len(rows) else rows
@@ -499,12 +499,12 @@ def modes_of(results: Results, nodes: int) -> Iterable[Modes]:
 
 
 MOST_LOADED = 400_000_000
-"""Three gigabytes."""
+"""Largest number of values that are loaded: three gigabytes."""
 
 
 def responses_of(results: Results, model: Model) -> Iterator[Response]:
-    """One of each line of ``steady.csv``, of all nodes and elements: NaN where nothing was printed.
-    CommandError: a table that is none, or has a node or an element that the model has not."""
+    """One response for each line of ``steady.csv``, for all nodes and elements: NaN where nothing was printed.
+    CommandError: a damaged table, or one with nodes or elements that are not in the model."""
     mesh, table = model.mesh, results.table("steady")
     rows = table.whole((*INSTANT, "iterations", "residual"))
     if not len(rows):
@@ -534,7 +534,7 @@ def filled(table: CsvTable, item: str, known: Floats, labels: Ints, quantities: 
     row_of = {tuple(pair): row for row, pair in enumerate(known.tolist())}
     pairs, which = np.unique(lines[:, :2], axis=0, return_inverse=True)
     rows = np.array([row_of.get(pair, -1) for pair in map(tuple, pairs.tolist())])[which.ravel()]
-    is_known = rows >= 0  # the tables of a run in progress may be a frequency apart
+    is_known = rows >= 0  # tables of a run in progress may differ by a frequency
     amplitude, phase = lines[:, 3::2], np.radians(lines[:, 4::2])
     numbers, column = amplitude * np.exp(1j * phase), 0
     for place, columns in written:

@@ -1,12 +1,12 @@
-"""What a run gives while it goes: the only language between the increment loop and everything that writes.
+"""Output of a run while it proceeds: the interface between the increment loop and everything that writes.
 
 The loop calls, for every step: ``begin``, then ``rows`` and ``frame`` as they come (increment 0 first), ``event``
 and ``notice`` when there is one, ``modes`` in a frequency step. ``close`` comes once, also after a failure.
-``keep`` comes between chunks: everybody adds to a checkpoint what a later ``resume`` with it needs, which comes first,
-before anything else but notices; with the step in progress, if there is one.
+``keep`` comes between chunks: every sink adds to a checkpoint what it needs for ``resume``. In a continued run
+``resume`` comes first, after notices only, with the step in progress, if there is one.
 
-``Acting`` is what acts on a model in one step, bars apart, as ``run.json`` keeps it: with the motion in the tables it
-gives every force that a tree of bars passes on, whatever the law of the bars.
+``Acting`` contains masses, loads and springs of one step, stored in ``run.json``. Together with the motion in the
+tables it determines the forces of all bars of a statically determinate tree, whatever their material law.
 """
 
 from __future__ import annotations
@@ -30,11 +30,7 @@ MOST_SHOWN = 8
 
 @frozen
 class StepStart:
-    """A step begins, counted from 1, at a total time; FREQUENCY has no period and nothing acting.
-
-    increments  expected number, None where increments are automatic
-    solver      the linear solver chosen, and why;  acting: gives masses, loads and springs
-    """
+    """Start of a step (counted from 1) at a total time; a FREQUENCY step has no period and no ``acting``."""
 
     step: int
     name: str | None
@@ -50,14 +46,14 @@ class StepStart:
 class Rows:
     """k increments of one step, in order: increments, and the recorded nodes and elements.
 
-    An explicit step leaves out some of those nobody asked for.
+    An explicit step omits increments that no request needs.
 
     increment, iterations, cutbacks (k,) int; time, dt, residual_norm, largest_u and the energies (k,)
     nodes     (p,)        node indices recorded; motion (k, r, p, 3): the recorded quantities of nodes, at them
     elements  (q,)        element indices recorded; element_values (k, q, s): those of elements
     is_end    the last row is the last increment of its step
     sea_from  total time at which ramps of waves begin
-    unloaded  largest force that nothing balances in the last row, where no load acts that it could be compared with
+    unloaded  largest residual force in the last row, if there is no load to compare it with
     """
 
     step: int
@@ -106,7 +102,7 @@ class Rows:
         return [each.name for each in fields(self) if each.name not in same and getattr(self, each.name) is not None]
 
     def values(self, model: Model) -> dict[str, Values]:
-        """By kind, as ``values_of`` has them."""
+        """Quantities by kind, in the format of ``values_of``."""
         motion, of_elements = self.motion.swapaxes(0, 1), self.element_values.swapaxes(0, 2).swapaxes(1, 2)
         energies = [getattr(self, name)[:, None] for name in ENERGIES]
         return values_of(model, self.nodes, motion, self.elements, of_elements, energies, self.time, self.sea_from)
@@ -131,7 +127,7 @@ class Frame:
     sea_from: float = math.inf
 
     def values(self, model: Model) -> dict[str, Values]:
-        """By kind, as ``values_of`` has them."""
+        """Quantities by kind, in the format of ``values_of``."""
         nodes, elements = np.arange(self.motion.shape[1]), np.arange(len(self.element_values))
         return values_of(model, nodes, self.motion, elements, self.element_values.T, (), self.time, self.sea_from)
 
@@ -156,8 +152,8 @@ class Event:
 class Modes:
     """Result of ``*FREQUENCY``: number (k,) counted from 1 with those left out because they could not be confirmed,
     frequency (k,) in cycles per unit time, omega (k,), generalized_mass (k,), shapes (k, n, 3) scaled to a largest
-    component of 1. An unstable mode (omega^2 < 0) has negative values, a motion that meets no stiffness has zero.
-    Two modes of conjugate omega^2 have its real part twice, and as shapes the real and the imaginary part of theirs."""
+    component of 1. An unstable mode (omega^2 < 0) has negative values, a mode without stiffness has zero.
+    Two modes with conjugate omega^2 have its real part; their shapes are the real and imaginary part of the shape."""
 
     step: int
     time: float
@@ -191,7 +187,7 @@ class Response:
     """Harmonic motion at one frequency [cycles/time], x(t) = Re(x e^(2 pi i frequency t)): complex amplitudes.
 
     motion    (4, p, 3) of U, V, A, RF, at ``nodes`` (p,), indices;  values (q, 4) of E, S, N, T, of ``elements`` (q,)
-    iterations  solves;  residual: largest force that nothing balances over the largest that acts
+    iterations  linear solves;  residual: largest residual force over the largest load
     """
 
     step: int
@@ -205,9 +201,9 @@ class Response:
 
 
 class SilentSink:
-    """What takes in a run, and ignores all of it; sinks override what they need.
+    """A sink that ignores everything; sinks override the methods they need.
 
-    hears_rows  False: rows need not be made for it
+    hears_rows  False: no rows are made for this sink
     """
 
     hears_rows: bool = True
@@ -229,7 +225,7 @@ Sink: TypeAlias = SilentSink
 
 NUMBERS = ("damping", "springs", "constants", "labels")
 MOST_ELEMENTS = 1000
-"""Models of more elements are kept only where the accelerations of most nodes are printed, which takes more room."""
+"""For larger models ``Acting`` is stored only if accelerations of most nodes are printed, which take more space."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -240,7 +236,7 @@ class Acting:
     forces              (forces on nodes (n, 3), forces on elements (k, 3), their curve of total time)
     springs (s, 2)      dofs, -1 for the ground;  constants (s, 2): stiffness, viscosity;  labels (s,) of the elements
     is_middle           A and RF of an increment belong to its middle, with the means of loads, positions, velocities
-    obstacle            what acts besides, so that nothing follows; empty: nothing does
+    obstacle            other loads, with which forces of bars cannot be computed; empty: there are none
     """
 
     mass: Floats
@@ -265,7 +261,7 @@ class Acting:
 
 
 def as_record(acting: Acting | None, prints: bool) -> dict[str, Any] | None:
-    """For JSON, every array as one line of text; None where it is too much. prints: A of most nodes is printed."""
+    """For JSON, every array as one line of text; None if too large. prints: accelerations of most nodes are printed."""
     if acting is None or (len(acting.mass) > MOST_ELEMENTS and not prints):
         return None
     loads = [
@@ -277,7 +273,7 @@ def as_record(acting: Acting | None, prints: bool) -> dict[str, Any] | None:
 
 
 def from_record(record: Mapping[str, Any], nodes: int) -> Acting:
-    """What ``as_record`` made of a model with so many nodes. ValueError, KeyError, TypeError: it is none."""
+    """Reads the entry of ``as_record`` for so many nodes. ValueError, KeyError, TypeError: it is damaged."""
     mass = numbers_of(record["mass"])
     forces = tuple(
         (full(load["nodes"], nodes), full(load["elements"], len(mass)), curve_of(load["curve"]))
@@ -309,7 +305,7 @@ def numbers_of(text: str) -> Floats:
 
 
 def rows_of(array: Floats) -> list[str]:
-    """The rows (r, 3) that are not zero: their numbers, and behind each other what they hold."""
+    """The rows (r, 3) that are not zero: their indices, and their values one after the other."""
     (rows,) = np.nonzero(array.any(axis=1))
     return [text_of(rows), text_of(array[rows])]
 
@@ -323,7 +319,7 @@ def full(rows: list[str], count: int) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class EarlierRun:
-    """What the first step begins with, where that comes from, for the record, and the folder of that run."""
+    """State with which the first step begins, its source (for the record), and the folder of that run."""
 
     state: dict[str, Any]
     named: dict[str, Any]
@@ -332,14 +328,7 @@ class EarlierRun:
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """What is asked of a run besides its model.
-
-    solver      one of ``fem.linear.choice.SOLVERS``: AUTO, CHAIN, BAND, BORDER, CG, DIRECT, SUPERLU, PARDISO
-    record_all  rows carry every node and element, not only the printed ones
-    fields      False: no whole fields but those at the ends of steps
-    earlier     the run whose state the first step begins with
-    is_driven   a program sets amplitudes during the run
-    """
+    """Options of a run besides its model."""
 
     solver: str = "AUTO"
     record_all: bool = False

@@ -1,4 +1,4 @@
-"""``run.json``: what was run, with which settings, and how it ended. Equal runs give equal bytes, ``timing`` apart."""
+"""``run.json``: deck, settings and end of a run. Equal runs give equal bytes, except ``timing``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RUN_RECORD = "run.json"
 PROPERTIES = ("sections", "springs", "dashpots", "masses", "seabeds", "cylinders", "waves")
 RUNNING, COMPLETED, INTERRUPTED = "running", "completed", "interrupted"
 LEFT = {"bifurcation": "past a bifurcation", "jump": "after a jump to another equilibrium"}
-"""Event of a static path -> how a run ended that had one: what it printed may not be what the structure does."""
+"""Event of a static path -> remark on a run that had one: its results may not be those of the structure."""
 NOTE_EVERY = 2.0
 """Seconds between two records of a run in progress."""
 
@@ -56,19 +56,19 @@ DIFFER = "may differ from those of later runs: Python functions began this one, 
 
 
 def ending(verdict: str, events: Mapping[str, int]) -> str:
-    """A verdict, with what is to be said of a run that has completed."""
+    """A verdict, with remarks on a run that has completed."""
     said = [text for kind, text in LEFT.items() if events.get(kind)] if verdict == COMPLETED else []
     return ", ".join([verdict, *said])
 
 
 def is_complete(verdict: str) -> bool:
-    """A run has come to its end, whatever is said of it."""
+    """Whether a run has reached its end, with or without remarks."""
     return verdict.partition(",")[0] == COMPLETED
 
 
 class Timing:
     """Wall-clock seconds of the stages; ``write`` is time the solver spends on the console and waits for the
-    thread that writes files, taken off the others; ``python`` is processor time of kernels as Python
+    thread that writes files, not counted in the others; ``python`` is processor time of kernels as Python
     functions, part of these."""
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class Timing:
         self._python = work.spent
 
     def mark(self, stage: str) -> None:
-        """The time since the last mark belongs to this stage."""
+        """Adds the time since the last mark to this stage."""
         now = time.perf_counter()
         self._seconds[stage] += now - self._mark
         self._mark = now
@@ -118,7 +118,7 @@ class TotalsSink(SilentSink):
         totals = self.totals
         if not len(rows.increment):
             return
-        # Rows may leave out increments nobody asked for.
+        # Rows may omit increments that no request needs.
         totals.increments += int(rows.increment[-1]) - self._increment
         self.sea_from = rows.sea_from
         self._increment = int(rows.increment[-1])
@@ -162,7 +162,7 @@ LISTS = ("notices", "linear_solvers", "acting")
 
 
 def largest(values: Floats) -> float:
-    """Largest magnitude; NaN where nothing is a number."""
+    """Largest magnitude; NaN if all values are NaN."""
     finite = np.abs(values[~np.isnan(values)])
     return float(finite.max()) if finite.size else math.nan
 
@@ -170,7 +170,7 @@ def largest(values: Floats) -> float:
 def record_of(
     folder: Path, model: Model, solver: str, progress: TotalsSink, verdict: str, timing: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What ``run.json`` holds, the list of files apart."""
+    """Content of ``run.json``, except the list of files."""
     return {
         "acting": progress.acting,
         "deck": deck_entry(model),
@@ -208,7 +208,7 @@ def settings(model: Model, solver: str) -> dict[str, Any]:
 
 
 def stops_of(model: Model) -> list[int]:
-    """Labels of the elements that push or let go, which figures do not take for slack ropes."""
+    """Labels of stops, which figures do not count as slack ropes."""
     ways = {name: each.is_inextensible and each.tension_ratio == 0.0 for name, each in model.materials.items()}
     sets = [model.mesh.element_sets[section.element_set] for section in model.sections if ways[section.material]]
     return [label for elements in sets for label in model.mesh.element_labels[elements].tolist()]
@@ -231,17 +231,17 @@ def step_settings(steps: tuple[Step, ...], index: int) -> dict[str, Any]:
 
 
 def versions() -> dict[str, str | None]:
-    """Versions of what can change a digit."""
+    """Versions of the libraries that can change digits."""
     others = {package: installed(package) or None for package in ("numpy", "scipy", "numba")}
     return {"fem": fem.__version__, "python": platform.python_version(), **others}
 
 
 MOST_EARLIER = 1000
-"""Runs in a row that are looked through for the model of the last one."""
+"""Longest chain of earlier runs that is searched for the model."""
 
 
 def earlier_decks(folder: str | Path | None) -> list[tuple[Path, dict[str, float]]]:
-    """The decks of the run in a folder and of the runs before it, and their parameters, as far as records say."""
+    """Decks and parameters of the run in a folder and of the runs before it, as far as they are recorded."""
     found: list[tuple[Path, dict[str, float]]] = []
     place = None if folder is None else Path(folder)
     while place is not None and len(found) < MOST_EARLIER:

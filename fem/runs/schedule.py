@@ -18,11 +18,11 @@ from fem.model.quantities import ELEMENTAL
 MAX_FIELDS = 200
 """Without a FILE request a step keeps its start, its end and at most this many evenly spaced fields."""
 NEVER = 2**62
-"""The increment at which nothing is due."""
+"""Increment number that means never."""
 MOST_INSTANTS = 1_000_000
-"""A history has at most so many instants in a step."""
+"""Largest number of instants of a history in a step."""
 LANDING = 1e-9
-"""An instant counts as reached when the time is within this fraction of the period of it."""
+"""Tolerance of an instant, as a fraction of the period of the history."""
 
 
 class Cadence:
@@ -50,7 +50,7 @@ class Cadence:
         return bool(self.due(np.array([increment]), np.array([time]), is_last)[0])
 
     def next_increment(self, increment: int) -> int:
-        """The next one after this that is due because of its number; ``NEVER`` for none."""
+        """Number of the next increment after this one that is due; ``NEVER`` for none."""
         return (increment // self.every + 1) * self.every if self.instants is None and self.every > 0 else NEVER
 
     def next_instant(self) -> float:
@@ -87,7 +87,7 @@ def request_cadence(request: OutputRequest, model: Model, start_time: float, per
 
 
 def instants_of(request: OutputRequest, model: Model, period: float) -> Floats | None:
-    """Step times at which a request is due; None: it goes by the number of increments.
+    """Step times at which a request is due; None: it depends on the number of increments.
     ModelError: there are more than ``MOST_INSTANTS``."""
     if request.times is not None:
         return np.array(model.time_points[request.times])
@@ -113,13 +113,7 @@ def field_cadences(
 
 
 class Schedule:
-    """What the increment loop has to record in one step.
-
-    nodes       (p,) sorted node indices of ``*NODE PRINT``, at every increment
-    elements    (q,) sorted element indices of ``*EL PRINT``
-    fields      False (``--no-vtk``): whole fields are never due
-    instants    rising total times, after the start, at which automatic increments should land
-    """
+    """What the increment loop records in one step, and when."""
 
     changing = ("_asked",)
 
@@ -133,7 +127,7 @@ class Schedule:
         self.elements = union(printed(model, requests, "EL PRINT"))
         if any(each.at_ends for each in ELEMENTAL):
             above.append(np.unique(model.mesh.element_nodes[self.elements]))
-        self.nodes = model.with_pinned(union([*node_sets, *above]))  # all nodes of lines on a bottom: ``touchdown.csv``
+        self.nodes = model.with_pinned(union([*node_sets, *above]))  # ``touchdown.csv`` needs all nodes of lines
         self._model, self._first = model, next((nodes for nodes in node_sets if nodes.size), None)
         marked = {request.pace: request for request in requests if request.marks}.values()
         found = [points for each in marked if (points := instants_of(each, model, period)) is not None]
@@ -157,7 +151,7 @@ class Schedule:
 
     @property
     def cadences(self) -> list[Cadence]:
-        """All, of rows and of fields."""
+        """Cadences of rows and of fields."""
         return [*self._rows, *self._fields]
 
     def is_vtk_due(self, increment: int, time: float, is_last: bool) -> bool:
@@ -178,7 +172,7 @@ class Schedule:
 
     def next_field(self, increment: int) -> int:
         """The next increment after this one whose field is due because of its number; ``NEVER`` for none.
-        The last increment of a step is due although not foretold when the number of increments is not known."""
+        The last increment of a step is always due; it is not predicted if the number of increments is unknown."""
         if not self._fields:
             return NEVER
         following = min([cadence.next_increment(increment) for cadence in self._fields])
@@ -198,7 +192,7 @@ def printed(model: Model, requests: Sequence[OutputRequest], kind: str) -> list[
 
 def harmonic_items(model: Model, step_index: int, is_all: bool) -> tuple[Ints, Ints]:
     """Nodes and elements whose amplitudes a step gives: those printed; without ``*NODE PRINT`` all nodes.
-    is_all  whatever is asked for"""
+    is_all  all nodes and elements, whatever is requested"""
     requests = outputs_in_force(model.steps, step_index)
     everything = [np.arange(len(labels)) for labels in (model.mesh.node_labels, model.mesh.element_labels)]
     nodes, elements = (union(printed(model, requests, kind)) for kind in ("NODE PRINT", "EL PRINT"))

@@ -1,4 +1,4 @@
-"""Named numbers over time, read out of the rows of a run while it goes, or out of the motion that it has returned."""
+"""Named numbers over time, from the rows of a run in progress or from the motion that it has returned."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fem.runs.schedule import printed_in_step, union
 class Signals:
     """Some numbers of a model, ``U3_n5``, ``T_e12``, ``kinetic``, which are read quantity by quantity.
 
-    numbers  (c,) what they are; KeyError: the model has no such node or element
+    numbers  (c,) their names; KeyError: the model has no such node or element
     """
 
     def __init__(self, model: Model, numbers: Sequence[Named]) -> None:
@@ -29,14 +29,14 @@ class Signals:
         self._parts = {of: np.array(its).T for of, its in found.items()}
 
     def parts(self, values: Mapping[str, Values]) -> Iterator[tuple[Ints, Floats]]:
-        """Of each quantity the places (g,) of its numbers among all, and their values (k, g, ...) at k instants.
-        values  as ``values_of`` has them, of all nodes and elements that are named"""
+        """For each quantity the indices (g,) of its numbers among all, and their values (k, g, ...) at k instants.
+        values  in the format of ``values_of``, of all nodes and elements that are named"""
         for (kind, name), (places, items, axes) in self._parts.items():
             its = values[kind]
             yield places, its.columns(name)[:, its.indices.searchsorted(items), axes]
 
     def of(self, values: Mapping[str, Values]) -> Floats:
-        """(k, c, ...) all of them."""
+        """(k, c, ...) values of all numbers."""
         k, _, *lanes = values[""]["kinetic"].shape
         found = np.empty((k, self.count, *lanes))
         for places, part in self.parts(values):
@@ -45,12 +45,12 @@ class Signals:
 
 
 def places_of(model: Model, kind: str) -> dict[int, int]:
-    """Label -> index of all nodes (n) or elements (e); of the whole model (empty) of the one that energies have."""
+    """Label -> index of all nodes (n) or elements (e); for energies (empty kind) their only index."""
     labels = labels_of(model.mesh, kind).tolist() if kind else [-1]
     return {label: place for place, label in enumerate(labels)}
 
 
 def labels_printed(model: Model, kind: str, steps: Iterable[int] | None = None) -> Ints:
-    """Of elements (e) or nodes (n) that some steps print, from 1; or that any step prints."""
+    """Labels of elements (e) or nodes (n) that some steps (from 1) print, or any step."""
     chosen = range(1, len(model.steps) + 1) if steps is None else steps
     return labels_of(model.mesh, kind)[union([printed_in_step(model, step, PRINTS[kind]) for step in chosen])]

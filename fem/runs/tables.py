@@ -34,20 +34,20 @@ FREQUENCY = ("step", "mode", "frequency", "omega", "generalized_mass")
 COUNTED = frozenset(("step", "increment", "iterations", "cutbacks", "node", "element", "mode"))
 """Columns of whole numbers."""
 PRINTS = ("ENERGY PRINT", "NODE PRINT", "EL PRINT")
-"""What asks for lines of increments, nodes and elements."""
+"""Requests that print lines of increments, nodes and elements."""
 Wanted: TypeAlias = tuple[Ints, frozenset[str]]
 Request: TypeAlias = tuple[Cadence, list[Wanted]]
 Chunk: TypeAlias = tuple[int, Ints, Floats, Ints, Mapping[str, Floats]]
 """Step, increments (k,), times (k,), recorded items (p,), values (k, p, c) of variables."""
 LINES_AT_ONCE = 20_000
-"""Lines formatted in one go: bounds the memory of the text, not its meaning."""
+"""Number of lines formatted together, to bound the memory of the text."""
 
 
 class TableFile(GrowingFile):
     """One CSV file, which must not exist, or is cut back to ``size`` bytes.
 
-    Nothing waits in a buffer, so a killed run loses no finished line. ``kinds`` (1, c) of its cells. ``kept``: gets the
-    numbers of its lines, too, NaN for empty cells.
+    It is not buffered, so a killed run loses no finished line. ``kinds`` (1, c): kinds of its cells. ``kept`` also
+    receives the numbers of the lines, NaN for empty cells.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Printer:
     """The lines of one table in one step: of nodes, of elements, or of increments, which are of a single item.
 
     labels     (n,) of the items, by index; None: there is no column for them
-    requests   cadences, each with what is printed then: pairs of indices and variables
+    requests   cadences, each with the pairs of indices and variables that it prints
     variables  name -> its columns, in the order of the header
     """
 
@@ -88,7 +88,7 @@ class Printer:
         self.last: Chunk | None = None
 
     def add(self, rows: Rows, recorded: Ints, columns: Callable[[str], Floats]) -> None:
-        """Print what is due of k increments; ``columns`` (k, p, c) of a variable, for the items ``recorded`` (p,)."""
+        """Prints the increments that are due; ``columns`` (k, p, c) of a variable, for the items ``recorded`` (p,)."""
         self.last = None
         if not self.requests or not len(rows.increment):
             return
@@ -106,7 +106,7 @@ class Printer:
             self.last = (rows.step, rows.increment[-1:].copy(), rows.time[-1:].copy(), recorded, kept)
 
     def finish(self) -> None:
-        """Print the last increment if nothing of it was due: the run ended before the end of the step."""
+        """Prints the last increment if it was not printed: the run ended before the end of the step."""
         if self.last is not None:
             everything = (1 << len(self.requests)) - 1
             self._print(everything, self.last, np.zeros(1, np.int64))
@@ -155,7 +155,7 @@ TABLES: dict[str, Callable[[Model], Any]] = dict.fromkeys(
 TABLES |= {"touchdown": lambda model: model.seabeds, "waves": lambda model: model.waves}
 TABLES |= {"frequencies": lambda model: any(step.modes for step in model.steps)}
 TABLES |= dict.fromkeys(RESPONSES, lambda model: any(step.harmonic for step in model.steps))
-"""Name of every table, and which models have it."""
+"""Name of every table, and whether a model has it."""
 
 
 def tables_of(model: Model) -> list[str]:
@@ -172,7 +172,7 @@ class TableSink(SilentSink):
         before: Mapping[str, Any] | None = None,
         kept: Mapping[str, list[Floats]] | None = None,
     ) -> None:
-        """``before``: the checkpoint of tables that are cut back and go on.  ``kept``: as ``TableFile``, by name."""
+        """``before``: checkpoint with the sizes to which tables are cut.  ``kept``: as in ``TableFile``, by name."""
         self._model = model
         self._labels = (None, model.mesh.node_labels, model.mesh.element_labels)
         riks = [getattr(step.procedure, "riks", None) is not None for step in model.steps]
@@ -250,7 +250,7 @@ class TableSink(SilentSink):
                 table.add_rows(np.column_stack([columns[each] for each in table.columns]))
 
     def sync(self) -> None:
-        """Write all tables through to the disk."""
+        """Flush all tables to the disk."""
         for table in self._tables.values():
             table.sync()
 
@@ -283,7 +283,7 @@ class TableSink(SilentSink):
         return [*(cadence for each in self._printers for cadence, _ in each.requests), *self._touches]
 
     def _grouped(self, kind: str, requests: Sequence[OutputRequest], start: StepStart) -> list[Request]:
-        """The active requests of a kind, those of equal cadence together."""
+        """The active requests of a kind; those with equal cadence are joined."""
         groups: dict[object, Request] = {}
         asked = [request for request in requests if request.kind == kind]
         if kind == "ENERGY PRINT" and not asked:
@@ -296,13 +296,13 @@ class TableSink(SilentSink):
         return list(groups.values())
 
     def _wanted(self, request: OutputRequest, start: StepStart) -> Wanted:
-        """Items and variables; of an increment all, the load factor in the steps that have one."""
+        """Items and variables of a request; for increments all, with the load factor in the steps that have one."""
         if request.kind == "ENERGY PRINT":
             return np.zeros(1, np.int64), frozenset(self._variables[0] if start.step in self._arcs else INCREMENT)
         return target_indices(self._model.mesh, request), meant(request.kind, request.variables)
 
     def _print_touchdown(self, rows: Rows) -> None:
-        """Where lines leave the bottom, whenever nodes are printed; without that at the ends of steps."""
+        """Prints the touchdown points of lines whenever nodes are printed; otherwise at the ends of steps."""
         due = np.any([each.due(rows.increment, rows.time, rows.is_end) for each in self._touches], axis=0)
         (chosen,) = np.nonzero(due)
         cells = []
@@ -315,7 +315,7 @@ class TableSink(SilentSink):
                 self._tables["touchdown"].add_line(",".join((*map(str, head), text)))
 
     def _print_frame(self) -> None:
-        """U of all nodes: what ``nodes.csv`` holds without ``*NODE PRINT``."""
+        """Prints U of all nodes: the content of ``nodes.csv`` without ``*NODE PRINT``."""
         frame, self._last_frame = self._last_frame, None
         if frame is None:
             return
@@ -328,7 +328,7 @@ class TableSink(SilentSink):
         table.add_rows(numbers, kinds)
 
     def _finish_step(self) -> None:
-        """Print the last rows of a step that ended without its last increment (a failure)."""
+        """Prints the last rows of a step that ended early (a failure)."""
         for printer in self._printers:
             printer.finish()
         self._print_frame()
@@ -342,7 +342,7 @@ def header_variables(model: Model, kind: str) -> dict[str, tuple[str, ...]]:
 
 
 def printed_of(response: Response, model: Model) -> Response:
-    """The same of the nodes and elements that the step prints."""
+    """The response at the nodes and elements that the step prints."""
     nodes, elements = harmonic_items(model, response.step - 1, False)
     n, e = np.isin(response.nodes, nodes), np.isin(response.elements, elements)
     response = replace(response, nodes=response.nodes[n], motion=response.motion[:, n])
@@ -361,7 +361,7 @@ def asked_of(model: Model, kind: str) -> tuple[str, ...]:
 
 
 PHASE = "_phase"
-"""Behind the name of a column: its phase."""
+"""Suffix of a column for its phase."""
 
 
 def columns_of(kind: str, variables: Sequence[str]) -> list[str]:
@@ -371,7 +371,7 @@ def columns_of(kind: str, variables: Sequence[str]) -> list[str]:
 
 
 def response_columns(name: str, responses: Sequence[Response], mesh: Mesh) -> Columns:
-    """A table of ``RESPONSES``, of all nodes or elements that the responses are of."""
+    """A table of ``RESPONSES`` with all nodes or elements of the responses."""
     step, frequency = np.array([each.step for each in responses], np.int64), np.array([r.frequency for r in responses])
     if name == "steady":
         counts = {"iterations": np.array([each.iterations for each in responses], np.int64)}
@@ -395,7 +395,7 @@ def response_columns(name: str, responses: Sequence[Response], mesh: Mesh) -> Co
 
 COLUMNS = ("line", "s", "x", "y", "z", "on_bottom", "contacts")
 NEAR = 1e-9
-"""Distance from the plane, over the length of the line, that is none."""
+"""Distance from the plane, relative to the length of the line, that counts as zero."""
 
 
 class BedLine(NamedTuple):
@@ -408,7 +408,7 @@ class BedLine(NamedTuple):
 
 
 def bed_lines(model: Model) -> list[BedLine]:
-    """All chains of the bars of each bottom, those of one bottom numbered; nets and rings are none."""
+    """All chains of bars above each bottom, those of one bottom numbered; nets and rings are ignored."""
     mesh, found = model.mesh, []
     length = natural_lengths(model.mesh, model.rest_lengths)
     for bed in model.seabeds:
@@ -420,7 +420,7 @@ def bed_lines(model: Model) -> list[BedLine]:
 
 
 def chains_of(ends: Ints, bars: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Nodes (n+1,) and bars (n,) of every path between two nodes that have another number of these bars than two.
+    """Nodes (n+1,) and bars (n,) of every path whose end nodes have one or more than two of these bars.
     ends (elements, 2). A path begins with the end whose bar comes first in the deck."""
     beside: dict[int, list[int]] = {}
     for bar in bars.tolist():
@@ -449,7 +449,7 @@ def touchdown_lines(line: BedLine, places: Floats, up: int) -> list[str]:
     below = np.maximum(depth, 0.0)
     both = np.abs(depth[:, 1:]) + np.abs(depth[:, :-1])
     part = np.divide(below[:, 1:] + below[:, :-1], both, out=np.zeros_like(both), where=both > 0.0)
-    # row by row, as a product of matrices rounds in another way with another number of rows
+    # row by row: a matrix product rounds differently for different numbers of rows
     lying, contacts = (part * np.diff(line.s)).sum(axis=1), (depth > 0.0).sum(axis=1)
     rows = []
     for row in range(len(depth)):
@@ -465,8 +465,8 @@ def touchdown_lines(line: BedLine, places: Floats, up: int) -> list[str]:
 
 
 def lift_off(depth: Floats, near: float) -> tuple[int, float] | None:
-    """The bar, and the part of it, at which a line leaves the bottom, seen from the end that lies on it.
-    Where none of its ends does, where it first comes down; None where it does not touch."""
+    """The bar, and the fraction of it, at which a line leaves the bottom, seen from the end that lies on it. If none of
+    its ends does, where it first touches it; None if it does not touch."""
     if depth[0] >= -near:
         return leaves(depth)
     if depth[-1] >= -near:
@@ -479,7 +479,7 @@ def lift_off(depth: Floats, near: float) -> tuple[int, float] | None:
 
 
 def leaves(depth: Floats) -> tuple[int, float]:
-    """The same of a line whose first node lies on the bottom; where it lies all along, its last node."""
+    """The same for a line whose first node lies on the bottom; if all of it lies there, its last node."""
     above = depth[1:] < 0.0
     if not above.any():
         return len(depth) - 2, 1.0

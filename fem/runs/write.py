@@ -33,11 +33,11 @@ from fem.runs.run_record import COMPLETED, RUN_RECORD, RUNNING, Timing, TotalsSi
 from fem.runs.tables import TableSink, tables_of
 
 FINAL = (COMPLETED, *(error.verdict for error in (NoConvergence, EnergyDrift, OutOfIncrements)))
-"""Ends after which going on would change nothing: a checkpoint stays where the deck asks for one only."""
+"""Verdicts after which a run cannot usefully continue: a checkpoint is then kept only if the deck requests one."""
 
 
 class RunFiles:
-    """All files of one run. They appear when the first step begins: a deck that cannot be solved leaves none."""
+    """All files of one run. They are created when the first step begins, not if the deck cannot be solved."""
 
     def __init__(
         self,
@@ -49,8 +49,8 @@ class RunFiles:
         kinds: Mapping[str, type] | None = None,
         kept: Mapping[str, list[Floats]] | None = None,
     ) -> None:
-        """kinds: it continues from the checkpoint in the folder, if there is one, whose objects are of these types.
-        kept: as ``TableSink``. CommandError: the folder holds what is not ours, the checkpoint is not of this run."""
+        """kinds: types of objects in the checkpoint in the folder, if the run is to continue from it.
+        kept: as in ``TableSink``. CommandError: the folder has files of the user, the checkpoint is of another run."""
         self._name = deck_name(model)
         self.progress = TotalsSink(model, lambda: self._record({}) if self.is_open else None)
         self.verdict = RUNNING
@@ -67,7 +67,7 @@ class RunFiles:
             self.before = None if self.is_complete else self._checkpoint(kinds)
 
     def open(self) -> list[Sink]:
-        """Clear what an earlier run left, write the first ``run.json``, and give the sinks that write the rest."""
+        """Removes files of an earlier run, writes the first ``run.json``, and returns the sinks that write the rest."""
         self._own.open()
         stale = self._own.stale() if self.before is None else self._beyond(self.before)
         self._record({}, stale)
@@ -99,7 +99,7 @@ class RunFiles:
         self._own.close()
 
     def names(self) -> list[str]:
-        """What was written in the folder; the single fields in ``vtu/`` stand behind their ``.pvd``."""
+        """Names of the files written; single fields in ``vtu/`` follow their ``.pvd``."""
         wanted = [*made_of(self._model, self._requests.fields), *PLOTTED, RUN_RECORD, NAME]
         return [file for file in wanted if (self.folder / file).is_file()]
 
@@ -112,13 +112,13 @@ class RunFiles:
         return asked | ({"--from": requests.earlier.named} if requests.earlier else {})
 
     def _is_complete(self) -> bool:
-        """The folder holds all that this deck gives."""
+        """Whether the folder contains all results of this deck."""
         record = read_record(self.folder / RUN_RECORD) or {}
         same = record.get("deck") == own.plain(own.deck_entry(self._model))
         return same and run_record.is_complete(str(record.get("verdict")))
 
     def _checkpoint(self, kinds: Mapping[str, type]) -> dict[str, Any] | None:
-        """What to go on from; None where nothing was kept. CommandError: it is not of this run, or damaged."""
+        """Checkpoint to continue from; None if there is none. CommandError: it is of another run, or damaged."""
         found = read_last(self.folder, run_record.versions(), kinds)
         if found is None:
             return None
@@ -131,7 +131,7 @@ class RunFiles:
         return before
 
     def _beyond(self, before: Mapping[str, Any]) -> set[str]:
-        """Fields that came after the checkpoint. CommandError: some that it counts are missing."""
+        """Fields written after the checkpoint. CommandError: some fields that it counts are missing."""
         there = Names(frozenset(), field_patterns(self._name)[:1]).among(self.folder)
         count = len(before["fields"]["entries"]) if self._requests.fields else 0
         counted = {field_name(self._name, number) for number in range(count)}
@@ -140,7 +140,7 @@ class RunFiles:
         return there - counted
 
     def _record(self, timing: Mapping[str, Any], stale: Iterable[str] = ()) -> None:
-        """While it runs, all names that may come are listed, and what an earlier run left until that is removed."""
+        """Writes the record. During the run it lists all possible names, and files of an earlier run until removed."""
         solver, earlier = self._requests.solver, self._requests.earlier
         record = run_record.record_of(self.folder, self._model, solver, self.progress, self.verdict, timing)
         if earlier:
@@ -154,13 +154,13 @@ class RunFiles:
 
 
 SYNCED = 1.0
-"""Seconds at least between two checkpoints that are waited for until they are on the disk itself."""
+"""Smallest interval [s] between two checkpoints that are flushed to the disk."""
 
 
 class CheckpointSink(SilentSink):
-    """Writes checkpoints that others have filled, and has them on the disk itself, with the tables and fields that they
-    count, but not more often than every ``SYNCED`` seconds. The last one that is there is kept beside the newest: a
-    power cut leaves one of them."""
+    """Writes checkpoints that others have filled, and flushes them to the disk, together with their tables and fields,
+    at most every ``SYNCED`` seconds. The last flushed one is kept beside the newest, so that one of them survives a
+    power cut."""
 
     def __init__(self, path: Path, model: Model, asked: Mapping[str, Any], counted: Sequence[TableSink | VtkSink]):
         self._path, self._model, self._asked, self._counted = path, model, asked, counted
@@ -194,7 +194,7 @@ def planned_names(model: Model, vtk: bool, plot: bool) -> Names:
 
 
 def owned_names(record: Mapping[str, Any]) -> Names:
-    """What a run wrote by its record, and what was made of it; how many fields is known when it has ended only."""
+    """Files that a run wrote by its record, and files made from them; the number of fields is known only at its end."""
     deck, fields = record.get("deck"), record.get("fields", 0)
     name = own.stem_of(str(deck.get("file"))) if isinstance(deck, dict) else ""
     if fields is None:
@@ -204,11 +204,11 @@ def owned_names(record: Mapping[str, Any]) -> Names:
 
 
 WAITING = 4
-"""Messages (rows of a chunk, fields) that may wait for the writer: bounds the memory; then the solver waits too."""
+"""Messages (rows of a chunk, fields) that may wait for the writer, which bounds the memory; then the solver waits."""
 
 
 class Relay(SilentSink):
-    """A sink that hands everything on as the name of a method and its arguments."""
+    """A sink that forwards each call as the name of the method and its arguments."""
 
     def _pass(self, method: str, *what: Any) -> None:
         raise NotImplementedError
@@ -219,7 +219,7 @@ for _method in ("begin", "rows", "frame", "event", "modes", "response", "notice"
 
 
 class Writer(Relay):
-    """Hands a run to sinks in a thread of its own.
+    """Passes the output of a run to sinks in a separate thread.
     Signals reach the main thread only, so a file is never left half written. After an error the thread writes no
     more; the error is raised at the next call, at the latest by ``close``."""
 
@@ -259,9 +259,9 @@ class Writer(Relay):
 
 
 class InterruptGuard:
-    """Ctrl-C and its like stop the solver at once, but wait while files are being written, so that lines stay whole.
-    The first one ends the run; others that come while it ends change nothing. While ``is_patient`` the first one waits
-    until the state of the run is kept, a second one does not."""
+    """Delays signals such as Ctrl-C while files are written, so that lines stay complete; the solver stops at once.
+    The first signal ends the run; further ones are ignored. While ``is_patient`` the first one waits until the state
+    of the run is stored, a second one does not."""
 
     def __init__(self) -> None:
         self.is_busy = self.is_patient = False
@@ -273,7 +273,7 @@ class InterruptGuard:
         return handled_by(self._interrupt, (signal.default_int_handler, stop))
 
     def release(self) -> None:
-        """Writing is done: let a waiting signal through."""
+        """Ends a period of writing: a delayed signal takes effect."""
         self.is_busy = False
         if self.is_asked and not self.is_patient:
             self._stop(self._pending)
@@ -294,7 +294,7 @@ class InterruptGuard:
 
 
 class FanOut(Relay):
-    """Passes a run on to several sinks; those that write files are made when the first step begins."""
+    """Passes a run on to several sinks; those that write files are created when the first step begins."""
 
     def __init__(
         self, sinks: Sequence[Sink], open_files: Callable[[], list[Sink]], timing: Timing, guard: InterruptGuard
@@ -309,7 +309,7 @@ class FanOut(Relay):
         self._sinks = []
 
     def abandon(self) -> None:
-        """Close after a failure: every sink gets its chance, and no second error hides the first."""
+        """Closes all sinks after a failure; further errors do not hide the first one."""
         sinks, self._sinks = self._sinks, []
         self._guard.is_busy = True
         for sink in sinks:

@@ -1,1 +1,1 @@
-"""What is made of the files of runs: figures, films, reports, cycles and ranges. Reads them through ``fem.runs``."""
+"""Output made from results folders: figures, films, reports, cycles and ranges. Reads them through ``fem.runs``."""

@@ -1,6 +1,6 @@
 """``fem animate``: the motion of a run as a film, bars coloured by their force T.
 
-GIF by Pillow, MP4 by ffmpeg, and HTML: a page with its own player that needs nothing else.
+GIF by Pillow, MP4 by ffmpeg, and HTML: a page with a built-in player that needs no other files.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from fem.show.style import AXES, LABEL, SMALL, TITLE, shortened
 DPI = 100
 WIDEST, LEAST, LOWEST, HIGHEST = 8.0, 5.5, 4.0, 7.0
 BESIDE, ABOVE = 2.2, 1.5
-"""Inches: bounds of width and height of a picture; what is beside and above the motion."""
+"""Inches beside and above the motion, added to the width and height of a picture."""
 TRAILS = ("#009E73", "#CC79A7", "#E69F00", "#000000")
 MOST_FRAMES = 10_000
 MARKED = 40
-"""Nodes get a mark of their own up to so many."""
+"""Largest number of nodes that are drawn with a marker each."""
 NO_COLOURS = "without colours: the results do not contain T of all bars (*EL FILE or *EL PRINT of T)"
 
 
@@ -112,7 +112,8 @@ def animate(
 
 
 def even_times(boundaries: Floats, most: int) -> reading.Pick:
-    """At most ``most`` instants, evenly spaced in the time of each step: automatic increments must not change speed."""
+    """At most ``most`` instants, evenly spaced in the time of each step, so that automatic increments do not change the
+    speed."""
 
     def pick(time: Floats) -> Ints:
         edges = np.searchsorted(time, boundaries, side="right")
@@ -139,7 +140,7 @@ class Window:
     step: float | None = None
 
     def pick(self, boundaries: Floats, most: int) -> reading.Pick:
-        """``even_times`` among the times of the window. Missing: it holds none."""
+        """``even_times`` among the times of the window. Missing: there are none."""
 
         def pick(time: Floats) -> Ints:
             (inside,) = np.nonzero((time >= self.start) & (time <= self.end))
@@ -151,7 +152,7 @@ class Window:
         return pick
 
     def frames(self, time: Floats) -> Floats:
-        """Times of the frames, evenly spaced: increments of any size go by at one speed. CommandError: too many."""
+        """Times of the frames, evenly spaced, whatever the lengths of increments. CommandError: too many."""
         if self.step is None:
             return np.linspace(time[0], time[-1], len(time))
         count = (time[-1] - time[0]) / self.step
@@ -218,7 +219,7 @@ class Scene:
         return np.asarray(self._canvas.buffer_rgba())[:, :, :3].copy()
 
     def _at(self, moment: float) -> Floats:
-        """(n, 3) where nodes are at a time: on the way from one instant to the next."""
+        """(n, 3) positions of the nodes at a time, interpolated between instants."""
         after = int(np.searchsorted(self.time, moment).clip(1, max(1, len(self.time) - 1)))
         if after >= len(self.time) or self.time[after] <= self.time[after - 1]:
             return np.asarray(self._x[min(after, len(self._x) - 1)])
@@ -226,7 +227,7 @@ class Scene:
         return np.asarray(self._x[after - 1] + fraction * (self._x[after] - self._x[after - 1]))
 
     def _chosen(self, labels: Sequence[int]) -> list[int]:
-        """Nodes with a trail: those named, else free ends of bars, else the one that moves most."""
+        """Nodes with a trail: those named, else free ends of bars, else the one with the largest displacement."""
         mesh = self._results.mesh
         known = {int(label): node for node, label in enumerate(mesh.node_labels)}
         lost = [label for label in labels if label not in known]
@@ -250,7 +251,7 @@ class Scene:
         ratio = half[1] / half[0] if not self._is_space else 0.8
         height = min(max((WIDEST - BESIDE) * ratio + ABOVE, LOWEST), HIGHEST)
         width = min(max((height - ABOVE) / ratio + BESIDE, LEAST), WIDEST)
-        # Even numbers of pixels: films in 4:2:0 want them.
+        # Even numbers of pixels, which 4:2:0 requires.
         width, height = (round(inches * DPI / 2) * 2 / DPI for inches in (width, height))
         figure = Figure(figsize=(width, height), dpi=DPI, layout="constrained")
         self._canvas = cast(Any, FigureCanvasAgg(figure))
@@ -295,7 +296,7 @@ class Scene:
             self._panel.spines[["top", "right"]].set_visible(False)
             self._stamp = self._panel.text(0.0, 1.02, "", transform=self._panel.transAxes, fontsize=TITLE)
         self._stamp.set_animated(True)
-        self._panel.set_title(" ", loc="left", fontsize=TITLE)  # keeps the place of the stamp free
+        self._panel.set_title(" ", loc="left", fontsize=TITLE)  # reserves space for the time
         step = float(np.diff(self.time)[np.diff(self.time) > 0.0].min(initial=np.inf))
         self._digits = min(9, max(0, int(np.ceil(-np.log10(step))) + 1)) if np.isfinite(step) else 3
 
@@ -328,7 +329,7 @@ class Scene:
 PAGE = Path(__file__).with_name("player.html")
 Picture: TypeAlias = NDArray[np.uint8]
 FASTEST_GIF = 50
-"""Frames per second: browsers slow down a GIF that asks for more."""
+"""Frames per second: browsers slow down a GIF with more."""
 NO_FFMPEG = (
     "MP4 needs the program ffmpeg, which is not installed: install it (apt install ffmpeg, brew install ffmpeg, winget "
     "install ffmpeg; or pip install imageio-ffmpeg), or write .gif or .html"
@@ -346,7 +347,7 @@ def write_film(film: Scene, path: Path, fps: float, mark: str, progress: Progres
 
 
 def check_film(path: Path, fps: float) -> None:
-    """Say what is wrong with the name or the speed of a film before anything is drawn."""
+    """Checks the name and the speed of a film before anything is drawn."""
     if path.suffix.lower() not in WRITERS:
         raise CommandError(f"{path}: the name of a film must end in {', '.join(WRITERS)}")
     if path.suffix.lower() == ".mp4":
@@ -366,7 +367,7 @@ def with_palette(film: Scene, progress: Progress) -> Iterator[Image.Image]:
     samples = [film.draw(place) for place in (0, len(film) // 2, len(film) - 1)]
     palette = Image.fromarray(np.vstack(samples)).quantize(256, Image.Quantize.MAXCOVERAGE)
     colours = np.array(palette.getpalette()).reshape(-1, 3)
-    # The paper is pure white, not the mean of what is near it.
+    # The background is pure white, not the mean of similar colours.
     colours[colours.min(axis=1) >= 248] = 255
     palette.putpalette(colours.ravel().tolist())
     for picture in pictures(film, progress):

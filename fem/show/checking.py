@@ -1,7 +1,7 @@
-"""``fem.check`` and ``fem check``: what a deck describes, and what looks wrong in it. Nothing is solved.
+"""``fem.check`` and ``fem check``: description of a deck and suspicious values in it, without solving anything.
 
-Everything here follows from the ``Model`` alone. Numbers carry the deck's own units. To look for another mistake: a
-function ``(model, bars) -> list[str]`` and a row in ``CHECKS``.
+Only the ``Model`` is used. Numbers have the deck's own units. To add a check: a function ``(model, bars) -> list[str]``
+and a row in ``CHECKS``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from fem.model.taut_starts import told_of_starts
 from fem.model.vessels import MOTIONS, moved_by
 
 MASSES = {"LUMPED": (0.5, 0.0), "CONSISTENT": (1.0 / 3.0, 1.0 / 6.0), "ONE POINT": (0.25, 0.25)}
-"""Fractions of the mass of a bar, by mass rule: on the diagonal of its mass matrix, and beside it."""
+"""Fractions of the mass of a bar, by mass rule: on the diagonal of its mass matrix, and off the diagonal."""
 SINGULAR = 1e-9
 LISTED = 8
 
@@ -44,9 +44,9 @@ class CheckedBars:
     """All T3D2 and T2D2 with a section, by element order.
 
     labels, elements (their indices), connectivity, length0, area  (m,) (m, 2) ...; young is NaN where inextensible
-    density       (m,) with what grows on the bar, and what it carries in the first step
-    carried       (m, 2) point masses at its ends that fall to it, by stiffness; of bars with any: infinite where held
-    compliance    (m,) 1/M of both ends together, M all mass of a node; nothing where it is held or massless
+    density       (m,) with marine growth, and nonstructural mass in the first step
+    carried       (m, 2) its share of point masses at its ends, by stiffness; infinite at supports of bars with any
+    compliance    (m,) sum of 1/M over both ends, M the total mass of a node; 0 if it is held or massless
     stretch       (m,) |D|/L0 - 1, 0 without a rest length
     can_go_slack  (m,) whether a sign of the force is cut off or weakened
     """
@@ -74,7 +74,7 @@ class CheckedBars:
 
     @property
     def period(self) -> Floats:
-        """2 pi / omega of each bar alone with what it carries, by its mass rule; 0 without mass, NaN if inextensible.
+        """2 pi / omega of each bar alone with the masses it carries, by its mass rule; 0: no mass, NaN: inextensible.
         omega^2 = k g.M^-1 g, g = (1, -1); the largest of all bars bounds that of the model (Irons & Treharne, 1971).
         ONE POINT mass does not resist the stretching of a free bar: its value is that of a bar with one end held."""
         diagonal, beside = self.mass * np.array([MASSES[rule] for rule in self.rule]).reshape(-1, 2).T
@@ -145,13 +145,13 @@ def _masses_at(model: Model, ends: Ints, half: Floats, stiffness: Floats) -> dic
 
 
 def stiffest_bar(bars: CheckedBars) -> int | None:
-    """Position of the elastic bar of shortest period among those with mass; None when there is none."""
+    """Index of the elastic bar with mass and the shortest period; None if there is none."""
     period = np.where(np.isfinite(bars.period) & (bars.period > 0), bars.period, np.inf)
     return first_least(period) if np.isfinite(period).any() else None
 
 
 def first_to_snap(bars: CheckedBars) -> int | None:
-    """Position of the bar of shortest snap time among those that can go slack and have mass; None without any."""
+    """Index of the bar with the shortest snap time among those with mass that can go slack; None if there is none."""
     able = np.flatnonzero(bars.can_go_slack & (bars.snap_time > 0.0) & (bars.snap_time < np.inf))
     return int(able[first_least(bars.snap_time[able])]) if able.size else None
 
@@ -162,7 +162,7 @@ def snap_text(bars: CheckedBars, place: int, digits: int = 3) -> str:
 
 
 def some(labels: Sequence[object] | Ints) -> str:
-    """A few labels of many."""
+    """A few of many labels, as text."""
     return listed(labels, LISTED)
 
 
@@ -183,7 +183,7 @@ class CheckedRopes(NamedTuple):
 
 
 def collect_ropes(model: Model) -> CheckedRopes:
-    """Of the sections in force, as ``collect_bars``."""
+    """Ropes over pulleys of the sections in force, as in ``collect_bars``."""
     mesh = model.mesh
     per_length = of_sections(model, lambda section, material: material.density * section.area, np.nan)
     friction = np.zeros(len(per_length))
@@ -198,7 +198,7 @@ def collect_ropes(model: Model) -> CheckedRopes:
 
 IN_WIND = ("WDD", "FLD")
 NOTHING = 1e-9
-"""Weight in a fluid below this fraction of that outside is nothing but round-off."""
+"""Weight in a fluid below this fraction of the weight in air that is a rounding error."""
 
 
 def describe_fluids(model: Model, bars: CheckedBars) -> list[str]:
@@ -216,7 +216,7 @@ def describe_fluids(model: Model, bars: CheckedBars) -> list[str]:
 
 
 def describe_gusts(model: Model) -> list[str]:
-    """A line for the turbulence of the wind, or for a wind that was measured."""
+    """A line for the turbulence of the wind, or for a measured wind."""
     wind = model.wind
     if wind is None or wind.gusts is None:
         return []
@@ -266,7 +266,7 @@ def breaking_waves(model: Model, _: CheckedBars) -> list[str]:
 
 
 def describe_vessels(model: Model) -> list[str]:
-    """A line for every body that waves move: standard deviations of its six motions."""
+    """A line for every body moved by waves: standard deviations of its six motions."""
     lines, sea = [], model.sea
     for body in model.bodies if len(sea) else ():
         if body.rao is not None:
@@ -279,7 +279,7 @@ def describe_vessels(model: Model) -> list[str]:
 
 
 def _regime(height: float, k: float, depth: float) -> str:
-    """Length and steepness of a wave, how deep the water is for it."""
+    """Length, steepness and depth-to-length ratio of a wave, as text."""
     length = 2.0 * np.pi / k
     part = depth / length
     kind = "deep" if part > 0.5 else "intermediate" if part > 0.05 else "shallow"
@@ -334,7 +334,7 @@ def _numbers(model: Model, bars: CheckedBars, chosen: Ints, drag: FluidLoad, loa
 
 
 def _fastest(model: Model, drag: FluidLoad, height: Floats) -> float:
-    """Largest speed of the stream at some heights, with its amplitudes as far as their points or terms tell."""
+    """Largest speed of the stream at some heights, as far as the points or terms of its amplitudes determine it."""
     largest = _factors(model, drag)
     if drag.kind in IN_WIND and model.wind is not None:
         level = model.water.level if model.water else 0.0
@@ -346,7 +346,7 @@ def _fastest(model: Model, drag: FluidLoad, height: Floats) -> float:
 
 
 def _factors(model: Model, drag: FluidLoad) -> list[float]:
-    """Largest values of the two amplitudes of a load, as far as their points or terms tell."""
+    """Largest values of the two amplitudes of a load, as far as their points or terms determine them."""
     largest = [1.0, 1.0]
     for at, name in enumerate(drag.streams):
         if name is not None:
@@ -371,7 +371,7 @@ def _orbital(model: Model, drag: FluidLoad, height: Floats) -> float:
 
 
 def _range(values: Floats) -> str:
-    """The least and the largest, or the one they are."""
+    """The smallest and the largest value, or the only one."""
     low, high = float(values.min()), float(values.max())
     return f"{low:.6g}" if high - low <= 1e-9 * max(abs(low), abs(high)) else f"{low:.6g} .. {high:.6g}"
 
@@ -464,11 +464,11 @@ def _names(sets: Iterable[str]) -> str:
 
 
 LENGTH_RATIO = 1e3
-"""Longest over shortest bar: beyond it, two units or a node that should be another are likelier than intent."""
+"""Ratio of the longest to the shortest bar beyond which wrong units or a wrong node are likelier than intent."""
 UNRESOLVED_PERIODS = 10.0
-"""Increments of so many periods of the stiffest bar leave its vibration unresolved (SDNL100 at T/40: 133)."""
+"""Increments of this many periods of the stiffest bar do not resolve its vibration (SDNL100 at T/40: 133)."""
 NO_JUMP = 1e-9
-"""Displacements that differ by less than this fraction of them are the same."""
+"""Displacements with a smaller relative difference are the same."""
 LOW_MODULUS = 1e3
 HIGH_DENSITY = 1e5
 """Osmium, the densest solid, has 2.26e4 kg/m^3; the softest gels have E of about 1e3 Pa."""
@@ -476,7 +476,7 @@ SOFT_STRAIN = 0.1
 
 
 def loose_nodes(model: Model, bars: CheckedBars) -> list[str]:
-    """Nodes of no element and no equation; nodes in one place that nothing joins."""
+    """Nodes without element and equation; coincident nodes that are not connected."""
     labels, links = model.mesh.node_names, _links(model)
     used = np.isin(np.arange(len(labels)), links)
     found = [] if used.all() else [f"nodes without elements: {some(labels[~used])}"]
@@ -542,7 +542,7 @@ def free_bodies(model: Model, bars: CheckedBars) -> list[str]:
 
 
 def nothing_acts(model: Model, bars: CheckedBars) -> list[str]:
-    """Steps without anything that could move the model."""
+    """Steps without loads or motions that could move the model."""
     if not model.steps:
         return ["no *STEP: nothing will be solved"]
     is_strained = model.initial_conditions or model.rest_lengths
@@ -625,11 +625,11 @@ def jumps(model: Model, bars: CheckedBars) -> list[str]:
 
 
 def sudden_starts(model: Model, bars: CheckedBars) -> list[str]:
-    """Loads, water, wind and velocities of supports that begin with a jump, as the run will tell them; after statics
-    they are found about the places that supports have and that the deck gives to free nodes."""
+    """Loads, water, wind and velocities of supports that begin with a jump, as the run reports them; after statics,
+    for the positions of supports at that time and of free nodes in the deck."""
     try:
         system = assemble(model)
-    except ModelError:  # a run will say so
+    except ModelError:  # a run reports this
         return []
     found, begin, (u, v) = list[str](), 0.0, system.initial_motion
     before, is_at_rest, nothing = first_environment(system, u), not v.any(), np.zeros(system.size)
@@ -658,7 +658,7 @@ def sudden_starts(model: Model, bars: CheckedBars) -> list[str]:
 
 
 def winch_jumps(model: Model, bars: CheckedBars) -> list[str]:
-    """Winches that begin a step elsewhere than where they stand."""
+    """Winches whose length jumps at the start of a step."""
     told = ((number, notices.told_of_jump(model, model.steps[number - 1], *at)) for number, *at in notices.jumps(model))
     return [f"step {number}: {text}" for number, text in told if text]
 
@@ -671,7 +671,7 @@ def geometry(model: Model, bars: CheckedBars) -> list[str]:
 
 
 def floating_across(model: Model, bars: CheckedBars) -> list[str]:
-    """Straight, unstressed, unsupported across: a first static step finds no stiffness there."""
+    """Straight, unstressed lines without transverse support: a first static step finds no stiffness there."""
     slack_ok = not model.steps or not model.steps[0].static or model.steps[0].fluid_loads
     stressed = model.rest_lengths or any(condition.kind == "STRESS" for condition in model.initial_conditions)
     if slack_ok or stressed or any(section.starting_tension > 0 for section in model.sections):
@@ -713,7 +713,7 @@ def floating_across(model: Model, bars: CheckedBars) -> list[str]:
 
 
 def massless_nodes(model: Model, bars: CheckedBars) -> list[str]:
-    """Free nodes without mass: the accelerations a dynamic step starts from cannot be found."""
+    """Free nodes without mass: the initial accelerations of a dynamic step cannot be computed."""
     moves = (step.dynamic for step in model.steps if step.dynamic)
     if not any(procedure.initial_acceleration and procedure.singular_mass == "ERROR" for procedure in moves):
         return []
@@ -735,7 +735,7 @@ def massless_nodes(model: Model, bars: CheckedBars) -> list[str]:
 
 
 def units(model: Model, bars: CheckedBars) -> list[str]:
-    """Numbers that are rare in consistent units, and bars too soft for the weight."""
+    """Values that are unusual in consistent units, and bars too soft for their weight."""
     found = []
     unit_area = {section.material for section in model.sections if section.area == 1.0}
     for material in model.materials.values():
@@ -760,11 +760,11 @@ def units(model: Model, bars: CheckedBars) -> list[str]:
 
 
 CALM = 0.4
-"""RHO above which chains that land and snap ring: with 0.8, largest forces of one line came out 48 % too high."""
+"""RHO above which chains that snap or hit the bottom ring: with 0.8, largest forces of one line were 48 % too high."""
 
 
 def ringing(model: Model, bars: CheckedBars) -> list[str]:
-    """Lines that can go slack in water or land on the bottom, and integrators that let them ring."""
+    """Lines that can go slack in water or hit the bottom, with integrators that do not damp the ringing."""
     snapping = first_to_snap(bars)
     damped = any(material.beta for material in model.materials.values())
     if snapping is None or damped or not (model.water or model.seabeds):
@@ -782,7 +782,7 @@ def ringing(model: Model, bars: CheckedBars) -> list[str]:
 
 
 PART_OF_LINE = 0.05
-"""Fraction of a line between two supports above which a straight branch is reported."""
+"""Fraction of a line between two supports above which a straight leg is reported."""
 STRAIGHT = (
     "element {0} over node {1}: its branch to node {2} is a straight line of length {3:.4g} (the whole line: {4:.4g}), "
     "with half of its weight at each end: it does not sag, and the pulley transmits the tension at its middle, up to "
@@ -791,7 +791,7 @@ STRAIGHT = (
 
 
 def straight_branches(model: Model, bars: CheckedBars) -> list[str]:
-    """Branches that are long parts of a line, and heavy: half of their weight is missing in what passes over."""
+    """Heavy legs over pulleys that are a large part of a line: half of their weight does not act on the rope."""
     if not model.mesh.has_pulleys:
         return []
     ropes = collect_ropes(model)
@@ -809,7 +809,7 @@ def straight_branches(model: Model, bars: CheckedBars) -> list[str]:
 
 
 def _line_beyond(model: Model, node: int) -> float:
-    """Length of the bars that follow a node one by one, up to where they end, meet others, or are held."""
+    """Length of the bars that follow a node in a row, up to their end, a junction, or a support."""
     mesh, length, before, held = model.mesh, 0.0, -1, notices.held_nodes(model)
     legs, owners = mesh.legs
     is_bar, pairs = mesh.is_of(*BARS)[owners], legs[legs[:, 0] != legs[:, 1]]
@@ -828,16 +828,16 @@ def _line_beyond(model: Model, node: int) -> float:
 
 
 def folded_at_the_surface(model: Model, bars: CheckedBars) -> list[str]:
-    """Cables that float through the surface: they have no position of rest."""
+    """Cables that float through the surface, for which there is no equilibrium."""
     return [text] if (text := notices.floating_text(model)) else []
 
 
 STEEP = 60.0
-"""Degrees between two rows of a vessel's table: a straight line across them loses 13 % of the amplitude."""
+"""Degrees between two rows of a vessel's table at which linear interpolation loses 13 % of the amplitude."""
 
 
 def vessels(model: Model, bars: CheckedBars) -> list[str]:
-    """Tables of vessels whose rows are far apart, and vessels that waves meet at full height."""
+    """Tables of vessels with rows far apart, and waves that act on vessels with full height at once."""
     found = []
     for name in dict.fromkeys(body.rao for body in model.bodies if body.rao):
         if model.water is not None and len(model.sea):
@@ -879,8 +879,8 @@ class Report:
 
     description  counts, extent, mass, lengths, the stiffest bar, the steps
     extensions   cards and parameters that neither Abaqus nor CalculiX has
-    notices      what the reader accepted without effect
-    findings     what looks wrong
+    notices      entries that the reader ignored
+    findings     suspicious values
     """
 
     description: tuple[str, ...]

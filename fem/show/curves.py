@@ -20,15 +20,15 @@ from fem.show.reading import NODES, REST, RecordedMotion, nodes_at, overview, re
 from fem.show.shapes import shade
 
 ERROR = "_err"
-"""Ends the names of columns of error bars (``fem run --error-bars``)."""
+"""Suffix of columns of error bars (``fem run --error-bars``)."""
 CURVES = ("kinetic", "potential (0 at lowest)", "strain", "total", "external work", "dissipated")
 TOTAL = 3
 
 
 def energy_curves(results: Results) -> Iterator[tuple[int, str, Floats]]:
-    """Place in ``CURVES``, name and values; those that are zero are left out.
-    Potential energy, which has no zero of its own, is that above its lowest value; strain energy of prestress that
-    beyond the start; the total is their sum with the kinetic energy."""
+    """Index in ``CURVES``, name and values of energies that are not zero.
+    Potential energy is relative to its lowest value, strain energy with prestress relative to the start; the total is
+    their sum with the kinetic energy."""
     kinetic, strain, potential, work, dissipated = results.increments[:, 5:10].T
     names = list(CURVES)
     names[2] += " (change)" if strain[0] else ""
@@ -318,7 +318,7 @@ def response(results: Results) -> Figure:
             size = each.amplitude[place]
             style.curve(left, each.frequency, np.where(size > 0.0, size, np.nan), place)
             phase = each.phase[place]
-            # from one end of its range to the other: no line
+            # phase jumps between the ends of its range: no line
             jumps = np.flatnonzero(np.abs(np.diff(phase)) > 180.0) + 1
             style.curve(right, np.insert(each.frequency, jumps, np.nan), np.insert(phase, jumps, np.nan), place, label)
         for panel in (left, right):

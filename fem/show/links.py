@@ -1,12 +1,12 @@
 """Figures of chains of bars (angles, centres, phase planes) and of the forces in the joints of trees of bars.
 
-Everything beyond the joint moves by the forces that pass through it, so that, link and all beyond,
+The force in a joint follows from the motion of everything beyond it, the link included:
 
     F = sum of m (a_i + a_j)/2 + c (v_i + v_j)/2 - loads + springs to the ground - reactions
 
-with mass m and damping c of each element: how a bar shares its mass between its ends, and its law, cancel. The sum over
-everything has to be the reaction of the support, which is looked at. ENERGY MOMENTUM prints A and RF of the middle of
-increments: loads, velocities and elongations are then means of both ends, which makes the same sum exact.
+with mass m and damping c of each element; the mass rule of a bar and its law cancel. The sum over all must equal the
+reaction of the support, which is checked. ENERGY MOMENTUM prints A and RF of the middle of increments: with means of
+loads, velocities and elongations at both ends the sum is exact, too.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Links:
     """k instants of p links of a chain.
 
     labels (p,) of the elements; every: number of links of the chain
-    centre       U -> position, V, A of the middle between both ends, (k, p, 3); what was written
+    centre       U -> position, V, A of the middle between both ends, (k, p, 3), as far as written
     direction    (k, p, 3) from the end nearer to the support to the other
     rate         (k, p, 3) its time derivative, None without V
     """
@@ -67,7 +67,7 @@ def read_links(results: Results, variables: tuple[str, ...] = ("U", "V"), most: 
 
 def frame_of(results: Results) -> tuple[Floats, Floats | None, str]:
     """Down (3,), the horizontal in the plane of motion (None: the motion is in space), and the name of down.
-    Down is where GRAV points; without it, or where it stands on the plane, against the plane's second axis."""
+    Down is the direction of GRAV; without it, or if it is normal to the plane, against the plane's second axis."""
     axes = reading.plane_of(results)
     down = np.zeros(3)
     gravity = results.gravity
@@ -100,7 +100,7 @@ def angles_of(links: Links, down: Floats, across: Floats | None) -> tuple[Floats
 
 
 def unit_of_angles(results: Results) -> tuple[float, str]:
-    """How many of it a radian is, and its name: degrees where the heading says that the deck has these."""
+    """One radian in the unit of angles, and the unit's name: degrees if the heading says so."""
     says = any(re.search(r"\bdegrees\b", str(line)) for line in results.settings.get("heading") or [])
     return (180.0 / np.pi, "°") if says else (1.0, "rad")
 
@@ -157,7 +157,7 @@ UNBALANCED = 1e-4
 """Fraction of the largest force by which the forces and the reaction of a support may differ at a drawn instant:
 a hundred times what RESI_GLOB_RELA lets Newton's iterations leave, a hundredth of what can be seen."""
 MOST_LOST = 0.1
-"""Fraction of the instants that may be left out because they differ by more."""
+"""Largest fraction of the instants that may be omitted because of larger differences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class LinkTree:
 @dataclass(frozen=True, slots=True, eq=False)
 class Joints:
     """k instants of p links: labels of the elements, force (k, p, 3) on each at its joint nearer to the support.
-    every: number of links; tension (k, p) of the tables, or None; source: what it is made of, and how well it balances
+    every: number of links; tension (k, p) of the tables, or None; source: origin of the data, and error of the balance
     """
 
     time: Floats
@@ -241,7 +241,7 @@ def trees_of(results: Results, springs: Ints) -> list[LinkTree]:
 def motion_of(
     results: Results, trees: list[LinkTree], acting: dict[int, Acting]
 ) -> tuple[reading.RecordedMotion, bool]:
-    """U, A, and where needed V and RF of all nodes that take part; whether velocities or elongations count."""
+    """U, A, and if needed V and RF of all nodes involved; whether velocities or elongations are needed."""
     mesh, look = results.mesh, reading.overview(results)
     nodes = {node for tree in trees for node in (tree.root, *tree.links[:, 2].tolist())}
     for step in acting.values():
@@ -262,8 +262,8 @@ def forces_of(
     acting: dict[int, Acting],
     needs_rates: bool,
 ) -> tuple[Floats, str, Flags]:
-    """Force (k, links, 3) at the instants that are kept (all,), and how well they balance the reactions of the roots.
-    Missing: a step whose loads are not recorded, forces that are in no table, or no balance."""
+    """Force (k, links, 3) at the instants that are kept (all,), and their difference from the reactions of the roots.
+    Missing: loads of a step are not recorded, forces are not in a table, or the balance fails."""
     if motion.keys is not None:
         steps: Ints = np.asarray(motion.keys // 2.0**40, np.int64)
     else:
@@ -300,7 +300,7 @@ def forces_of(
 @dataclass(frozen=True, slots=True, eq=False)
 class Instants:
     """k instants of one step: values (k, nodes, 3), forces on nodes (k, n, 3) and elements (k, e, 3); nodes by label.
-    elongation, rate: U and V, or what increments of ENERGY MOMENTUM have in their place"""
+    elongation, rate: U and V, or their means with ENERGY MOMENTUM"""
 
     nodes: list[int]
     a: Floats
@@ -315,7 +315,7 @@ class Instants:
 def middles(
     results: Results, motion: reading.RecordedMotion, rows: Ints, step: int, acting: Acting, needs_rates: bool
 ) -> tuple[Instants, Flags]:
-    """What the sums take, and which rows (k,) are usable."""
+    """Quantities for the sums, and which rows (k,) are usable."""
     u = motion.values["U"][rows]
     v = motion.values["V"][rows] if "V" in motion.values else np.zeros_like(u)
     reaction = motion.values["RF"][rows] if "RF" in motion.values else np.zeros_like(u)
@@ -325,7 +325,7 @@ def middles(
     increment = np.full(len(rows), 1.0) if motion.keys is None else motion.keys[rows] % 2.0**40
     procedure = results.settings["steps"][step - 1]["procedure"]
     if not procedure.get("initial_acceleration", True) or procedure.get("singular_mass") == "WARNING":
-        usable &= increment > 0  # accelerations that are not those of the loads
+        usable &= increment > 0  # its accelerations do not correspond to the loads
     if not acting.is_middle or (acting.is_constant and not needs_rates):
         return found, usable
     follows = np.concatenate([[False], np.diff(increment) == 1.0])
@@ -345,7 +345,7 @@ def middles(
 
 
 def passed_on(results: Results, trees: list[LinkTree], at: Instants, acting: Acting) -> tuple[Floats, Floats]:
-    """Forces on all links at their near ends (k, links, 3), and what all of it asks of the roots (k, trees, 3)."""
+    """Forces on all links at their near ends (k, links, 3), and the required reactions at the roots (k, trees, 3)."""
     mesh = results.mesh
     place = np.full(len(mesh.node_labels), -1)
     place[reading.nodes_at(results, at.nodes)] = np.arange(len(at.nodes))
@@ -414,7 +414,7 @@ def phase(results: Results) -> Figure:
 
 
 def moving_support(results: Results) -> int | None:
-    """The one node that is held in a direction in which it moves; None where there is none, or more than one."""
+    """The only node that is held in a direction in which it moves; None if there is none, or more than one."""
     if not results.fields:
         return None
     look = reading.overview(results)
@@ -424,7 +424,7 @@ def moving_support(results: Results) -> int | None:
 
 
 def phase_angles(results: Results) -> Figure:
-    """(theta, theta') of all links of a chain in a plane, or of so many as some panels take."""
+    """(theta, theta') of all links of a chain in a plane, or of as many as there are panels."""
     links = read_links(results, most=MOST_PANELS * style.MOST_CURVES)
     down, across, name = frame_of(results)
     angle, speed = angles_of(links, down, across)

@@ -1,6 +1,7 @@
-"""What pages to hand over are made of: a title block, then sections of facts, tables, figures and texts.
+"""Parts of HTML reports: a title block, then sections of facts, tables, figures and texts.
 
-``page.html.jinja`` makes HTML of them. ``report`` has the pages of results; that of ``fem line --sag-tension`` is here.
+``page.html.jinja`` makes HTML of them. ``report`` makes the pages of results; that of ``fem line --sag-tension`` is
+here.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from fem.runs.own import check_file
 from fem.show import style
 
 LARGEST_SVG = 300_000
-"""Characters; figures of many bars are smaller, and faster to show, as pixels."""
+"""Characters: larger figures are embedded as pixels, which are smaller and faster to show."""
 MOST_ROWS = 60
-"""Of a table; the file that it is from has the others."""
+"""Rows of a table; the file it comes from has the others."""
 DPI = 110
 
 
@@ -37,7 +38,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class PageTable:
-    """A table; ``note``: what it leaves out."""
+    """A table; ``note``: what it omits."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -57,8 +58,8 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """``kind`` film: a page with a player; text: lines as they are; list: sentences; reasons: such as are of use to who
-    ran it. Films and reasons are not printed."""
+    """``kind`` film: a page with a player; text: lines as they are; list: sentences; reasons: for the person who ran
+    it. Films and reasons are not printed."""
 
     text: str = ""
     items: tuple[str, ...] = ()
@@ -75,7 +76,7 @@ class PageSection:
 
 @dataclass(slots=True)
 class Page:
-    """A whole report. is_good: it ended as it should; mark: whose it is; about: author, date, program, deck."""
+    """A whole report. is_good: the run ended regularly; mark: origin of the page; about: author, date, program..."""
 
     title: str
     lines: list[str]
@@ -87,7 +88,7 @@ class Page:
     sections: list[PageSection] = field(default_factory=list)
 
     def add(self, title: str, *blocks: Any) -> None:
-        """A section, if there is anything in it."""
+        """Adds a section, unless it is empty."""
         kept = [block for block in blocks if block is not None]
         if kept:
             self.sections.append(PageSection(title, kept))
@@ -101,13 +102,13 @@ class Page:
 
 
 def facts(given: Mapping[str, Any]) -> Facts | None:
-    """Those that say something; None: none does."""
+    """The facts that have a text; None: none has."""
     rows = tuple((name, shown(value)) for name, value in given.items() if shown(value))
     return Facts(rows) if rows else None
 
 
 def grid(head: Sequence[str], rows: Iterable[Sequence[Any]], source: str = "", note: str = "") -> PageTable | None:
-    """A table of the first rows; None: there are none. source: the file with all of them; note: what to say below."""
+    """A table of the first rows; None: there are none. source: the file with all rows; note: text below."""
     found = [tuple(map(shown, row)) for row in rows]
     if len(found) > MOST_ROWS:
         note = f"The first {MOST_ROWS} of {len(found)} rows; {source} has all. {note}"
@@ -115,14 +116,14 @@ def grid(head: Sequence[str], rows: Iterable[Sequence[Any]], source: str = "", n
 
 
 def records(found: Sequence[Mapping[str, Any]]) -> PageTable | None:
-    """A table of records of equal form, without columns in which nothing stands."""
+    """A table of records of equal form, without empty columns."""
     names = [name for name in (found[0] if found else ()) if any(shown(each[name]) for each in found)]
     names.sort(key=lambda name: name not in ("name", "element_set"))
     return grid([name.replace("_", " ") for name in names], [[each[name] for name in names] for each in found])
 
 
 def shown(value: Any) -> str:
-    """For people: numbers in six digits, lists with commas, nothing for nothing."""
+    """A value for readers: numbers in six digits, lists with commas, empty text for nothing."""
     if value is None or value == "" or (isinstance(value, float | np.floating) and np.isnan(value)):
         return ""
     if isinstance(value, bool):
@@ -144,7 +145,7 @@ def picture(figure: Figure, caption: str = "") -> Picture:
 
 
 def drawn(path: Path, caption: str = "") -> Picture | None:
-    """A PNG that is there; None: it is not."""
+    """A PNG that exists; None: it does not."""
     return Picture(pixels=address(path.read_bytes()), caption=caption or path.name) if path.is_file() else None
 
 

@@ -34,13 +34,13 @@ WHAT: dict[str, tuple[Drawing, ...]] = {
     "modes": (modes,),
     "load_factor": (load_factor,),
 }
-"""What ``--what`` offers; a figure has the name of its function."""
+"""Values of ``--what``; a figure has the name of its function."""
 MAGNIFIED: dict[Drawing, Callable[[Results, float | None], Figure]] = {shapes: shapes, modes: modes}
-"""Figures of shapes, which take the scale of displacements, too."""
+"""Figures of shapes, which take the scale of displacements as an argument."""
 
 
 def write_plots(folder: Path) -> None:
-    """What ``run --plot`` draws: energies, iterations, displacements, as far as the run has them."""
+    """Draws the figures of ``run --plot``: energies, iterations, displacements, as far as there are data."""
     results = open_results(folder)
     for draw in (energies, iterations, displacements):
         with contextlib.suppress(Missing):

@@ -1,4 +1,4 @@
-"""The motion of chosen nodes and the force T of bars, from the tables where they hold it, else from the fields."""
+"""Motion of chosen nodes and forces T of bars, from the tables if they contain it, else from the fields."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from fem.runs.tables import chains_of
 
 NODES = {quantity.name: quantity for quantity in NODAL}
 Pick: TypeAlias = Callable[[Floats], Ints]
-"""Times (k,) -> places of those that are wanted."""
+"""Times (k,) -> indices of those to use."""
 SAMPLES = 40
-"""Fields looked at to find what moves and what is supported."""
+"""Number of fields that are read to find moving and supported nodes."""
 REST = 1e-9
-"""Smaller than this fraction of the largest counts as nothing."""
+"""Values below this fraction of the largest count as zero."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +60,7 @@ class Overview:
 
     @property
     def at_rest(self) -> Flags:
-        """(n,) nodes that are in their first place in all fields."""
+        """(n,) nodes with the same position in all fields."""
         return np.asarray(~self.moved.any(axis=1))
 
 
@@ -84,14 +84,14 @@ def overview(results: Results) -> Overview:
 
 
 def plane_of(results: Results) -> tuple[int, ...]:
-    """Axes of the coordinate plane in which everything stays; all three where there is none.
+    """Axes of the coordinate plane that contains the motion; all three if there is none.
     A motion along one axis is shown with the vertical."""
     look = overview(results)
     return plane_within(look.low, look.high, results.gravity)
 
 
 def plane_within(low: Floats, high: Floats, gravity: Floats | None) -> tuple[int, ...]:
-    """As ``plane_of``, of what stays in a box (3,); ``gravity`` (3,) is its direction, None without."""
+    """As ``plane_of``, for a box (3,); ``gravity`` (3,) is its direction, or None."""
     extent = high - low
     flat = extent <= REST * extent.max()
     down = -1 if gravity is None else int(np.argmax(np.abs(gravity)))
@@ -102,7 +102,7 @@ def plane_within(low: Floats, high: Floats, gravity: Floats | None) -> tuple[int
 
 
 def places_of(labels: Sequence[int], known: Ints) -> Ints:
-    """Where labels stand among all there are."""
+    """Indices of labels among all known ones."""
     order = np.argsort(known)
     return order[np.searchsorted(known[order], labels)]
 
@@ -120,10 +120,9 @@ def read_motion(
     required: Sequence[str] = (),
 ) -> RecordedMotion:
     """U and the ``variables`` that were written, of node labels, with T of element labels.
-    Of the tables and the fields the one with more variables is taken, then the one with more instants; of those that
-    have all that is ``required`` the one with more instants. ``pick`` chooses among the times there are; without it
-    all, or so many that memory is bounded, evenly spread. Missing: neither has three instants of U (and T, and what is
-    required)."""
+    The source, tables or fields, is the one with more variables, then with more instants; if both have all that is
+    ``required``, the one with more instants. ``pick`` selects times; by default all, or a number that bounds the
+    memory, evenly spread. Missing: neither has three instants of U (and T, and the required variables)."""
     wanted = tuple(dict.fromkeys(("U", *variables)))
     found = [
         source(results, nodes, wanted, elements, pick or within_memory(len(nodes)))
@@ -154,7 +153,7 @@ def within_memory(nodes: int) -> Pick:
 def from_tables(
     results: Results, nodes: Sequence[int], wanted: Sequence[str], elements: Sequence[int] | None, pick: Pick
 ) -> RecordedMotion | None:
-    """Motion of nodes that are all printed (or never move); None where they are not."""
+    """Motion of nodes that are all printed (or never move); None if they are not."""
     table = results.nodes
     printed = [label for label in nodes if label in table.lines_of]
     still = set(nodes) - set(printed)
@@ -185,7 +184,7 @@ def from_tables(
 
 
 def common(curves: Sequence[Floats]) -> Floats:
-    """Instants that all curves have, as keys."""
+    """Instants of all curves, as keys."""
     keys = np.unique(instant_keys(curves[0]))
     for curve in curves[1:]:
         keys = np.intersect1d(keys, instant_keys(curve))
@@ -203,7 +202,7 @@ def at_keys(curves: Mapping[int, Floats], labels: Sequence[int], keys: Floats, s
 
 
 def table_values(table: CsvTable, names: Sequence[str], labels: Sequence[int], keys: Floats | None) -> Floats | None:
-    """(k, p, names) what a table has of labels at the instants ``keys``; None where it lacks some of it, or without."""
+    """(k, p, names) values of labels at the instants ``keys``; None if the table lacks some, or does not exist."""
     if keys is None or not labels or set(names) - set(table.columns) or set(labels) - set(table.lines_of):
         return None
     curves = table.curves(names, labels, keys)
@@ -215,7 +214,7 @@ def table_values(table: CsvTable, names: Sequence[str], labels: Sequence[int], k
 def from_fields(
     results: Results, nodes: Sequence[int], wanted: Sequence[str], elements: Sequence[int] | None, pick: Pick
 ) -> RecordedMotion | None:
-    """Motion at the times of the fields; variables that one of them lacks are left out."""
+    """Motion at the times of the fields; variables that a field lacks are omitted."""
     if not results.fields:
         return None
     places = nodes_at(results, nodes)
@@ -267,7 +266,7 @@ def chain_of(results: Results, members: Flags | None = None) -> tuple[list[int],
     if len(chains) != 1 or len(chains[0][1]) < len(bars):
         raise Missing("the bars do not form one chain")
     (nodes, links), look = chains[0], overview(results)
-    # A held end is the first; where both are, or neither, the one with the smaller label.
+    # The supported end is first; if both or neither are, the one with the smaller label.
     rank = [(not look.at_rest[node], not look.reaction[node].any(), mesh.node_labels[node]) for node in nodes[[0, -1]]]
     way = 1 if rank[0] < rank[1] else -1
     return mesh.node_labels[nodes[::way]].tolist(), mesh.element_labels[elements[links[::way]]].tolist()
@@ -277,7 +276,7 @@ NOTE = "displacements are magnified {:g} times"
 
 
 def magnified_title(title: str, scale: float) -> str:
-    """With what readers would not see: the factor of displacements, and that no axis is stretched."""
+    """A title with remarks that readers need: the factor of displacements, and that axes are not stretched."""
     return f"{title} (equal scales{f', displacements x {scale:g}' if scale != 1.0 else ''})"
 
 
@@ -285,7 +284,7 @@ PULLED = LinearSegmentedColormap.from_list("pulled", ("#b4b4b4", "#56B4E9", "#00
 PUSHED = LinearSegmentedColormap.from_list("pushed", ("#b4b4b4", "#E69F00", "#D55E00", "#5a2300"))
 """Tension from grey to dark blue, compression from grey to brown: apart also for colour-blind readers."""
 BEYOND = 0.5
-"""Percent of the values at either end that have the colour of the end of the scale: one spike would hide all others."""
+"""Percent of the values at either end beyond the colour scale, so that one spike does not hide all others."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -299,7 +298,7 @@ class Tensions:
 
 
 def read_tensions(results: Results) -> Tensions:
-    """Of all bars of which T is printed at three instants or more; else of all bars in the fields. Missing: neither."""
+    """Tensions of all bars with T printed at three or more instants; else of all in the fields. Missing: neither."""
     with suppress(Missing):
         return read_printed(results.elements, "T", "*EL PRINT")
     mesh = results.mesh
@@ -369,9 +368,9 @@ def break_times(results: Results) -> Floats:
 
 
 def slack_spells(results: Results, first: float, last: float) -> dict[int, list[tuple[float, float]]]:
-    """Rope -> begin and end of every time in which it is slack between two times, from ``events.csv``.
-    Spells that cannot be told apart in a figure are one. Ropes without events are left out: T says what they are.
-    Stops and planes are never slack."""
+    """Rope -> begin and end of each time in which it is slack between two times, from ``events.csv``. Times too
+    close to be distinguished in a figure are joined. Ropes without events are omitted: T shows their state. Stops
+    and planes are never slack."""
     never = {0, *results.settings.get("stops", [])}
     spells: dict[int, list[tuple[float, float]]] = {}
     since: dict[int, float | None] = {}
@@ -379,7 +378,7 @@ def slack_spells(results: Results, first: float, last: float) -> dict[int, list[
         if event.event not in ("slack", "taut", "impact") or event.element in never:
             continue
         rope, time = event.element, event.time
-        begun = since.get(rope, first)  # slack from the start where the first that happens is a pull
+        begun = since.get(rope, first)  # slack from the start if the first event is a pull
         if event.event == "slack":
             since[rope] = time if since.get(rope) is None else begun
             spells.setdefault(rope, [])
@@ -407,7 +406,7 @@ def slack_bar(found: Tensions, column: int) -> dict[int, list[tuple[float, float
 
 
 def add_spell(spells: list[tuple[float, float]], begin: float, end: float, whole: float) -> None:
-    """One more, joined to the one before where the gap is not seen."""
+    """Adds a time in which it is slack, joined to the one before if the gap is invisible."""
     if spells and begin - spells[-1][1] < 2e-4 * whole:
         begin = spells.pop()[0]
     spells.append((begin, end))
@@ -420,7 +419,7 @@ def bars_of(mesh: FieldMesh) -> tuple[Ints, list[int]]:
 
 
 def free_ends(results: Results) -> list[int]:
-    """Nodes at which a chain of bars ends, that move and are not supported: films and pages draw their ways."""
+    """Free moving ends of chains of bars, whose paths are drawn in films and pages."""
     look = overview(results)
     count = np.bincount(results.mesh.bars[0].ravel(), minlength=len(look.moved))
     free: list[int] = np.flatnonzero((count == 1) & ~look.at_rest & ~look.reaction.any(axis=1)).tolist()
@@ -440,7 +439,7 @@ def whole_motion(results: Results, pick: Pick) -> RecordedMotion:
 
 def tension_scale(tension: Floats) -> tuple[ScalarMappable, float]:
     """Colours of T on one linear scale through grey at zero; and the size below which a bar is slack.
-    Where every bar is pulled all the time by nearly the same force, the scale begins at the smallest one."""
+    If all bars are always in tension with nearly equal forces, the scale begins at the smallest one."""
     least, most = float(np.nanmin(tension)), float(np.nanmax(tension))
     slack = REST * max(most, -least)
     low = float(np.nanpercentile(tension, BEYOND, method="lower"))

@@ -1,6 +1,6 @@
-"""``fem report``: one HTML file of a folder of results, which can be handed on, shown without a network and printed.
+"""``fem report``: one HTML file about a results folder, which needs no network and can be printed.
 
-Its first page says what was computed, with which program, and what came out; figures, settings and the deck follow.
+Its first page has the subject, the program and the main results; figures, settings and the deck follow.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def report(
 
 
 def page_of(folder: Path, strength: Mapping[str, float]) -> Page:
-    """What is in a folder, by its record. CommandError: nothing that is ours."""
+    """The page of a folder, by its record. CommandError: it has no results."""
     if not folder.is_dir():
         raise CommandError(f"{folder} is not a folder" if folder.exists() else f"{folder} does not exist")
     found = [name for name in RECORDS if (folder / name).is_file()]
@@ -108,11 +108,11 @@ def page_of(folder: Path, strength: Mapping[str, float]) -> Page:
 
 
 FRAMES, FPS = 72, 12.0
-"""Of the film: six seconds, one or two megabytes."""
+"""Frames of the film and frames per second: six seconds, one or two megabytes."""
 
 
 def page_of_run(folder: Path, strength: Mapping[str, float]) -> Page:
-    """What ``fem report`` shows of a run, even if it is in progress or has failed."""
+    """The page of a run, even if it is in progress or has failed."""
     results = open_results(folder)
     record, settings = results.record, results.settings
     verdict = str(record.get("verdict", RUNNING))
@@ -138,7 +138,7 @@ def page_of_run(folder: Path, strength: Mapping[str, float]) -> Page:
 
 
 def accuracy(record: Mapping[str, Any] | None) -> list[PageTable | Words | None]:
-    """Error bars of the run (``fem run --error-bars``), and which of their parts are missing."""
+    """Error bars of the run (``fem run --error-bars``), and missing contributions."""
     if not record:
         return []
     missing = tuple(f"no contribution of {name}: {why}" for name, why in record["missing"].items())
@@ -181,7 +181,7 @@ def energy_table(results: Results) -> PageTable | None:
 
 
 def add_figures(page: Page, results: Results) -> None:
-    """The motion, all figures that the run has data for, and why the others are not there."""
+    """Adds the film, all figures for which there are data, and why others are missing."""
     motion, reasons = PageSection("Motion"), list[str]()
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -227,7 +227,7 @@ def utilisation(results: Results, strength: Mapping[str, float]) -> PageTable | 
 
 
 def greatest(results: Results, column: str, target: str | int) -> Extreme | None:
-    """The greatest T or E of an element, a set, or (empty) all; None: it is not written."""
+    """The largest T or E of an element, a set, or (empty) all; None: not written."""
     table = results.elements
     labels = np.array([target]) if isinstance(target, int) else results.mesh.element_labels
     if isinstance(target, str) and target:
@@ -241,8 +241,8 @@ ROUND_OFF = 1e-9
 
 
 def extremes(results: Results, name: str) -> PageTable | None:
-    """Of every printed quantity the least and the greatest value, where and when; without those that are zero, or, as
-    one component of a vector, round-off of the others."""
+    """Smallest and largest value of every printed quantity, with place and time; without those that are zero, or, for a
+    component of a vector, rounding errors of the others."""
     table = results.nodes if name == "nodes" else results.elements
     columns = table.columns[4:]
     found = extremes_of(table, columns)
@@ -265,7 +265,7 @@ def extremes(results: Results, name: str) -> PageTable | None:
 
 
 def table_of(path: Path) -> PageTable | None:
-    """A small table as it is, its numbers in fewer digits."""
+    """A small table with numbers in fewer digits."""
     if not path.is_file():
         return None
     with path.open(newline="", errors="replace") as file:
@@ -300,7 +300,7 @@ def understood(settings: dict[str, Any], record: dict[str, Any]) -> list[Any]:
 
 
 def deck_text(results: Results) -> list[Any]:
-    """The text of the deck, where it still is what ran; else where it was."""
+    """The text of the deck, if it is unchanged; else its path."""
     try:
         content = results.deck.read_bytes()
     except OSError:
@@ -312,7 +312,7 @@ def deck_text(results: Results) -> list[Any]:
 
 
 NAMED = 12
-"""Nodes have their labels up to so many, dots up to ten times as many."""
+"""Nodes are labelled up to this number, and drawn as dots up to ten times as many."""
 
 
 def mesh_figure(results: Results) -> Figure:
@@ -345,15 +345,15 @@ def mesh_figure(results: Results) -> Figure:
 
 
 SHOWN = (r"exponent_1", r"frequency_.*", r"T_.*_max", r"T_.*_min", r"U._.*_max", r"U._.*_min", "energy_error_largest")
-"""Columns of sweeps that are drawn: of each kind the one that varies most."""
+"""Columns of sweeps that are drawn: of each kind the one with the largest variation."""
 TEXTS = ("verdict", "case", "quantity", "kind", "source")
 """Columns that hold no numbers."""
 COUNTED = ("point", "verdict", "increments_total", "iterations_total", "energy_error_largest")
-"""Columns that the table of a report has, beside the parameters and those that are drawn."""
+"""Columns of the table of a report, besides parameters and columns that are drawn."""
 
 
 def page_of_sweep(folder: Path) -> Page:
-    """A table over parameters, curves of what came out; of exponents and sections their own figures, too."""
+    """A table over parameters, curves of the results; for exponents and sections their own figures, too."""
     record = record_in(folder, "sweep.json")
     table = read_columns(folder / "sweep.csv")
     names = [name for name in record.get("grid", {}) if name in table]
@@ -412,7 +412,7 @@ def column_of(name: str, cells: Sequence[str]) -> NDArray[Any]:
 
 
 def shown_columns(table: Columns) -> list[str]:
-    """Of each kind of ``SHOWN`` the column that varies most."""
+    """For each kind of ``SHOWN`` the column with the largest variation."""
     found = []
     for pattern in SHOWN:
         spread = {}
@@ -425,7 +425,8 @@ def shown_columns(table: Columns) -> list[str]:
 
 
 def sweep_figure(table: Columns, names: list[str]) -> Any:
-    """What came out over the parameter with most values, curves for some values of the next, others at their first."""
+    """Results over the parameter with most values, curves for some values of the next one, the others at their first
+    value."""
     counts = {name: len(np.unique(table[name])) for name in names}
     across = max(counts, key=lambda name: counts[name]) if counts else ""
     shown = shown_columns(table)

@@ -1,4 +1,4 @@
-"""What a model stands in: the surface of the water, bottoms, planes and cylinders, behind the bars of a picture."""
+"""Surroundings of a model in a picture: the water surface, bottoms, planes and cylinders, behind the bars."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from fem.runs.read import Results
 
 WATER, BOTTOM, ROUND = "#56B4E9", "#a08050", "#808080"
 NEAR = 1.0
-"""A plane or a cylinder that is no farther from the model than so many of its sizes is within the picture."""
+"""A plane or a cylinder is drawn if its distance from the model is at most this multiple of the model's size."""
 ALONG = 1e-6
-"""Sine of the angle with the line of sight below which a cylinder is seen from its end."""
+"""Sine of the angle between axis and line of sight below which a cylinder is drawn as a circle."""
 FACETS = 48
 
 STEEPEST = 0.2
-"""Share of the normal of a plane that points up, below which it is a wall, which is not drawn."""
+"""Vertical component of the normal of a plane below which it is a wall, which is not drawn."""
 
 
 class Plane(NamedTuple):
-    """Height ``height`` + ``rise`` . (x, y, z) of what is drawn in a colour, rise being 0 along the height;
+    """A plane at the height ``height`` + ``rise`` . (x, y, z), with rise 0 along the vertical, in a colour;
     ``is_bottom``: filled below."""
 
     height: float
@@ -34,7 +34,7 @@ class Plane(NamedTuple):
 
 
 class Cylinder(NamedTuple):
-    """One without ends: a point of its axis, the direction of this (3,), of length 1, and its radius."""
+    """An infinite cylinder: a point of its axis, the unit vector along it (3,), and its radius."""
 
     point: tuple[float, ...]
     axis: tuple[float, ...]
@@ -42,7 +42,7 @@ class Cylinder(NamedTuple):
 
 
 def with_scenery(results: Results, axes: tuple[int, ...], low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """The box of a picture, with the planes and cylinders that are near."""
+    """The box of a picture, extended to the planes and cylinders that are near."""
     up, low, high = upright(results), low.copy(), high.copy()
 
     def take_in(place: int, first: float, last: float, size: float) -> None:
@@ -96,8 +96,8 @@ def cylinders_of(results: Results) -> list[Cylinder]:
 
 
 def outline_of(cylinder: Cylinder, axes: tuple[int, ...], low: Floats, high: Floats) -> Circle | Floats:
-    """In a picture of two axes: a circle where it is seen from its end, else (4, 2) the corners of a strip, which is
-    as wide as the cylinder and reaches through the box."""
+    """In a picture of two axes: a circle if it is seen along its axis, else (4, 2) corners of a strip of the cylinder's
+    width through the box."""
     middle, way = np.array(cylinder.point)[list(axes)], np.array(cylinder.axis)[list(axes)]
     size = float(np.linalg.norm(way))
     if size <= ALONG:
@@ -111,7 +111,7 @@ def outline_of(cylinder: Cylinder, axes: tuple[int, ...], low: Floats, high: Flo
 
 
 def facets_of(cylinder: Cylinder, low: Floats, high: Floats) -> Floats:
-    """(f, 4, 3) of the part of a cylinder whose axis is in a box; none where it passes by."""
+    """(f, 4, 3) facets of the part of a cylinder whose axis is in a box; none if the axis is outside."""
     point, axis = np.array(cylinder.point), np.array(cylinder.axis)
     with np.errstate(divide="ignore", invalid="ignore"):
         ends = np.where(axis != 0.0, (np.stack([low, high]) - point) / axis, np.array([[-np.inf], [np.inf]]))

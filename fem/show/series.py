@@ -30,17 +30,17 @@ UNSIGNED = "SK", "SM"
 STRAIGHT = 0.02
 """Part of the largest curvature below which a line is straight."""
 EQUAL = 1e-6
-"""Times apart by less than this fraction of each other are evenly spaced."""
+"""Times are evenly spaced if their steps differ by less than this fraction."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
     """k values of one number.
 
-    name       as it was asked for, ``T_e12``
+    name       as requested, ``T_e12``
     increment  (k,) numbers in their steps;  time (k,) total times, never falling
     snaps      increments of the run that are too long for a line that snaps taut in them (``run.json``)
-    unsigned   names in it of numbers without a sign that fall to zero
+    unsigned   names of numbers in it without a sign that reach zero
     """
 
     name: str
@@ -52,7 +52,7 @@ class Series:
 
     @property
     def notices(self) -> list[str]:
-        """What the values do not tell of the motion."""
+        """Limitations of the values."""
         found, skipped = [], np.diff(self.increment).max(initial=1.0)
         if skipped > 1.0:
             found = [f"{self.name} is printed up to {skipped:g} increments apart: changes in between are missed"]
@@ -70,7 +70,7 @@ class Series:
 
     @property
     def weights(self) -> Floats:
-        """(k,) of the values in means: all alike at even times, else half of the time to either side."""
+        """(k,) weights of values in means: equal for equally spaced times, else half of the times on either side."""
         dt = np.diff(self.time)
         if not len(dt) or np.ptp(dt) <= EQUAL * dt.max() or not dt.max() > 0.0:
             return np.full(len(self.time), 1.0 / len(self.time))
@@ -115,7 +115,7 @@ def read_series(
 
 
 def unresolved_snaps(folder: Path) -> int:
-    """Increments of a run that are too long for a line that snaps taut in them; 0 where no record says so."""
+    """Number of increments of a run too long for a line that snaps taut in them; 0 if not recorded."""
     try:
         totals = open_results(folder).record.get("totals")
     except CommandError:
@@ -125,7 +125,7 @@ def unresolved_snaps(folder: Path) -> int:
 
 
 def chosen_series(folder: Path, what: str, step: int | None, start: float) -> list[Series]:
-    """Those that ``T_e12,U3_n5`` names, and sums, as of a stress ``T_e1/A+SM_n1/W``. CommandError: not such names."""
+    """Series named as ``T_e12,U3_n5``, and sums, as the stress ``T_e1/A+SM_n1/W``. CommandError: invalid names."""
     series = []
     for name in what.split(","):
         terms, divisors = list[Series](), list[float]()
@@ -181,15 +181,15 @@ def gumbel(largest: Floats) -> tuple[float, float]:
 
 CONFIDENCE = 0.9
 FEWEST = 10
-"""Blocks from which a Gumbel distribution is worth something."""
+"""Smallest number of blocks for a Gumbel distribution."""
 DRAWN = 500_000
-"""Random numbers, for as many samples as they are enough for."""
+"""Number of random numbers, divided into samples."""
 
 
 @cache
 def pivots(count: int, periods: float) -> tuple[float, float]:
-    """Between which values (found - true)/beta lies with ``CONFIDENCE``, for the mode of the largest in so many blocks,
-    found from ``count`` blocks: of random samples of a Gumbel distribution, the same ones each time."""
+    """Limits of (estimate - true value)/beta with ``CONFIDENCE``, for the mode of the largest value in ``periods``
+    blocks, estimated from ``count`` blocks: from random samples of a Gumbel distribution, the same ones each time."""
     samples = np.random.default_rng(count).gumbel(size=(max(1000, DRAWN // count), count))
     betas = samples.std(axis=1, ddof=1) * math.sqrt(6.0) / math.pi
     found = (samples.mean(axis=1) - EULER * betas + (betas - 1.0) * math.log(periods)) / betas
@@ -198,7 +198,7 @@ def pivots(count: int, periods: float) -> tuple[float, float]:
 
 
 def gumbel_interval(largest: Floats, periods: float) -> tuple[float, float]:
-    """Between which values the mode of the largest in so many blocks lies, if those of blocks have a Gumbel
+    """Confidence limits of the mode of the largest value in ``periods`` blocks, if values of blocks have a Gumbel
     distribution: ``pivots`` do not depend on its mode and scale."""
     (mode, beta), (low, high) = gumbel(largest), pivots(len(largest), periods)
     found = mode + beta * math.log(periods)
@@ -206,7 +206,7 @@ def gumbel_interval(largest: Floats, periods: float) -> tuple[float, float]:
 
 
 def block_maxima(series: Series, blocks: int) -> Floats:
-    """(blocks,) largest values of equal parts of the time. CommandError: one of them has no values."""
+    """(blocks,) largest values in equal parts of the time. CommandError: a part has no values."""
     edges = np.linspace(series.time[0], series.time[-1], blocks + 1)
     place = np.searchsorted(edges, series.time, side="right").clip(1, blocks) - 1
     if len(np.unique(place)) < blocks:
@@ -223,7 +223,7 @@ def stats(
 
 
 def value_lines(series: Series, duration: float | None, blocks: int | None) -> list[str]:
-    """Lines of names and numbers. CommandError: no extremes follow from these values."""
+    """Lines of names and numbers. CommandError: extremes cannot be estimated from these values."""
     time, values = series.time, series.values
     low, high = int(values.argmin()), int(values.argmax())
     period = crossing_period(series)
@@ -260,7 +260,7 @@ COLUMNS = ("range", "mean", "count")
 
 
 def turning_points(values: Floats) -> Floats:
-    """First, last, and every value at which a rise ends or a fall."""
+    """First and last value, and all local extremes between."""
     values = values[np.append(True, np.diff(values) != 0.0)]
     rises = np.diff(values) > 0.0
     turns = np.ones(len(values), bool)
@@ -279,7 +279,7 @@ def count_cycles(values: Floats) -> Floats:
     for point in turning_points(values).tolist():
         points.append(point)
         while len(points) > 2 and abs(points[-1] - points[-2]) >= abs(points[-2] - points[-3]):
-            if len(points) == 3:  # the range begins where the history does: half a cycle
+            if len(points) == 3:  # the range begins at the start of the history: half a cycle
                 note(points[0], points[1], 0.5)
                 del points[0]
             else:
@@ -291,8 +291,8 @@ def count_cycles(values: Floats) -> Floats:
 
 
 def gathered(cycles: Floats, bins: int | None) -> Floats:
-    """Equal cycles as one, by range and mean; or those of ``bins`` equal parts of the largest range as one, with the
-    upper end of the part for their range and the mean of their means. Empty parts are left out."""
+    """Equal cycles are joined, by range and mean; or those in each of ``bins`` equal parts of the largest range,
+    with the upper end of the part as their range and the mean of their means. Empty parts are omitted."""
     if bins is None:
         pairs, place = np.unique(cycles[:, :2], axis=0, return_inverse=True)
         return np.column_stack([pairs, np.bincount(place.ravel(), cycles[:, 2], len(pairs))])
@@ -320,7 +320,7 @@ def damage(
 
 
 def check_curve(slope: float | None, constant: float | None, *others: float | None) -> None:
-    """CommandError: something of a curve is missing."""
+    """CommandError: a parameter of the S-N curve is missing."""
     if (slope is None) != (constant is None):
         raise CommandError("fatigue damage needs both --slope m and --constant K of N = K range^-m")
     if slope is None and any(each is not None for each in others):

@@ -33,8 +33,8 @@ Chain: TypeAlias = tuple[list[int], list[int]]
 
 
 def tension(results: Results) -> Figure:
-    """T over time: of bars from that with the largest to that with the least, the range and the extremes of all; when
-    ropes are slack, or the bar with the largest."""
+    """T over time: of bars between the one with the largest and the one with the smallest, the range and extremes of
+    all; times at which ropes, or the bar with the largest T, are slack."""
     found = reading.read_tensions(results)
     ranked = np.argsort(-np.abs(found.values).max(axis=0), kind="stable")
     columns = [int(ranked[place]) for place in style.some_of(ranked.tolist())]
@@ -117,7 +117,7 @@ def by_steps(results: Results, found: reading.Tensions, what: str) -> tuple[list
 
 
 class Along(NamedTuple):
-    """Over the length from a node ``start``: labels of bars or nodes, and where these are (their middles)."""
+    """Positions along a line, from a node ``start``: labels of bars or nodes, natural lengths up to these (middles)."""
 
     start: int
     labels: list[int]
@@ -143,7 +143,7 @@ def along(results: Results, labels: list[int], parts: list[Any], title: str, lin
 
 
 def ranges(found: reading.Tensions, chosen: np.ndarray) -> tuple[Floats, Floats, Floats]:
-    """Least, mean over time, and greatest T (q,) at some instants."""
+    """Smallest value, mean over time, and largest value of T (q,) at some instants."""
     values, time = found.values[chosen], found.time[chosen]
     dt = np.diff(time)
     mean = (0.5 * dt) @ (values[1:] + values[:-1]) / dt.sum() if dt.sum() > 0.0 else values.mean(axis=0)
@@ -186,11 +186,11 @@ def maps(results: Results, found: reading.Tensions, parts: list[Any], title: str
 
 
 SEEN, SHOWN = 0.02, 0.1
-"""Displacements below this fraction of the extent of a model are magnified, at most up to that one."""
+"""Displacements below the first fraction of the extent of a model are magnified, at most up to the second."""
 
 
 def fitting_scale(results: Results, coordinates: Floats, u: Floats) -> float:
-    """1, or 1, 2 or 5 times a power of ten for displacements that are too small to see and touch no scenery."""
+    """1, or 1, 2 or 5 times a power of ten for displacements that are too small to be seen, with no scenery touched."""
     extent, largest = np.ptp(coordinates, axis=0).max(), np.linalg.norm(u, axis=-1).max()
     has_scenery = any(results.settings.get(what) for what in ("water", "seabeds", "planes", "cylinders"))
     if has_scenery or not 0.0 < largest < SEEN * extent:
@@ -201,7 +201,7 @@ def fitting_scale(results: Results, coordinates: Floats, u: Floats) -> float:
 
 
 def shapes(results: Results, scale: float | None = None) -> Figure:
-    """Where the bars are at six instants, coloured by T; displacements ``scale`` times as large, None: as it fits."""
+    """Bars at six instants, coloured by T; ``scale``: factor of displacements, None: chosen."""
     motion = reading.whole_motion(results, even_times(results.boundaries, INSTANTS))
     mesh, axes = results.mesh, reading.plane_of(results)
     scale = fitting_scale(results, mesh.coordinates, motion.values["U"]) if scale is None else scale
@@ -234,14 +234,14 @@ BESIDE = (0.0, 0.0, 0.96, 1.0)
 def set_stage(
     results: Results, axes: tuple[int, ...], low: Floats, high: Floats, count: int, title: str
 ) -> tuple[Figure, list[Any], Floats, Floats]:
-    """So many panels of the box from ``low`` to ``high`` (axes,), as large as their figure lets them be: the figure,
-    the panels, and ``middle`` +- ``half``, (axes,) each, which all of them show."""
+    """Panels (as many as ``count``) of the box from ``low`` to ``high`` (axes,), as large as possible: the figure,
+    the panels, and ``middle`` +- ``half``, (axes,) each, the range that all of them show."""
     half = 0.54 * np.maximum(high - low, 0.15 * (high - low).max() or 1.0)
     is_flat = len(axes) == 2
     grids = [(rows, -(-count // rows)) for rows in range(1, count + 1)]
     sizes = [
         min((0.85 * WIDTH / columns - 0.8) / half[0], (0.92 * HEIGHT / rows - 0.8) / half[1]) for rows, columns in grids
-    ]  # of the model in each panel; titles and numbers take their place
+    ]  # of the model in each panel; titles and numbers need space
     flat_grid = grids[int(np.argmax(sizes))]
     rows, columns = flat_grid if is_flat else (1 if count < 3 else 2, -(-count // (1 if count < 3 else 2)))
     height = rows * (0.85 * WIDTH / columns * half[1] / half[0] + 1.0) + 0.6 if is_flat else 3.4 * rows

@@ -1,1 +1,1 @@
-"""Time schemes, the compiled Newton march, linear solvers, statics and the increment loop."""
+"""Time schemes, Newton's method in machine code, linear solvers, statics and the increment loop."""

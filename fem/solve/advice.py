@@ -1,6 +1,6 @@
-"""What the user is told when a run goes wrong, or is about to: where, why, and what to do about it.
+"""Messages when a run fails or is about to fail: place, cause and remedy.
 
-Where lines can snap taut, how long increments may be that show it, and what is said of longer ones.
+Resolution of snaps: the longest increments that resolve a line snapping taut, and the notice for longer ones.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from fem.solve.statics.riks import ArcClock
 from fem.solve.step_system import StepSystem
 
 SOFT = 0.1
-"""Part of the contact width by which lines may sink into a bottom without a notice."""
+"""Fraction of the contact width by which lines may sink into a bottom without a notice."""
 COARSE = 5e-4
-"""TIME ERROR of increments that follow tensions beside it."""
+"""TIME ERROR of increments that resolve tensions, for the notice."""
 SPARE = 1.2
-"""Increments that are advised over those that the rest of a step takes at the pace so far."""
+"""Factor on the number of increments that is recommended, relative to the present pace."""
 OUT_OF_RANGE = (
     "look for a modulus, area, density, mass, load, velocity or length of a very different size than the others"
 )
 
 
 def overflow_message(step: StepState, increment: int, time: float) -> str:
-    """Message: numbers beside the forces (energies, stresses) have become infinite."""
+    """Message: numbers other than forces (energies, stresses) have become infinite."""
     stage, motion = step.stage, step.progress.motion
     if trouble := trouble_of(stage.system, motion.u, motion.state):
         return f"step {step.number} stopped in increment {increment} at t = {time:.9g}: {trouble}"
@@ -44,7 +44,7 @@ def overflow_message(step: StepState, increment: int, time: float) -> str:
 
 
 def pace_notice(clock: Clock | ArcClock) -> str:
-    """How long automatic increments of dynamics will be; nothing of equal ones."""
+    """Notice of the length of automatic increments of dynamics; empty for equal increments."""
     if not isinstance(clock, ErrorClock):
         text = (
             f"automatic increments from {clock.smallest:.3g} to {clock.largest:.3g}, as long as they converge: "
@@ -62,7 +62,7 @@ def pace_notice(clock: Clock | ArcClock) -> str:
 
 
 def _against_dt(stage: StepSystem, dt: float) -> str:
-    """The increment beside the period of the bar that vibrates fastest against the masses of its free ends, if any."""
+    """Comparison of the increment with the period of the fastest bar against the masses of its free ends."""
     square = squares_of(stage)
     if not np.any(square > 0.0):
         return ""
@@ -76,7 +76,7 @@ def _against_dt(stage: StepSystem, dt: float) -> str:
 
 
 def drift_message(stage: StepSystem, plan: StepPlan, time: float, dt: float, error: str) -> str:
-    """Message: where the energy left its band, and how to mend it."""
+    """Message: where the energy left its band, and how to correct that."""
     fraction = plan.step.controls.energy_drift or 0.0
     cure = (
         "Use smaller increments, or *DYNAMIC, DIRECT, TIME INTEGRATOR=ENERGY MOMENTUM, which keeps the balance at any "
@@ -94,10 +94,10 @@ def drift_message(stage: StepSystem, plan: StepPlan, time: float, dt: float, err
 
 
 def out_of_increments(step: StepState, most: int) -> str:
-    """Why a step stopped that may have no more increments."""
+    """Message: the step has used all increments that it may have."""
     clock, time = step.clock, step.progress.time
     where = f"at t = {time:.9g}, before its end at {clock.end:.9g}"
-    if len(step.arc.last):  # which ends by its load factor, wherever that is
+    if len(step.arc.last):  # it ends at a load factor, wherever that is
         where = f"after the arc length {time - clock.start:.9g}, before the end of its path"
     text = f"step {step.number} stopped {where}: it used up its {most} increments (INC= of *STEP)"
     if not isinstance(clock, ErrorClock):
@@ -123,7 +123,7 @@ def out_of_increments(step: StepState, most: int) -> str:
 
 
 def failure_message(step: StepState, reason: int, control: Ints, increments: Floats, dt: float) -> str:
-    """Why an increment failed and could not be cut back."""
+    """Message: why an increment failed and could not be cut back."""
     stage, clock, progress, controls = step.stage, step.clock, step.progress, step.step.controls
     limit = controls.max_iterations
     if reason == NOT_CONVERGED:
@@ -162,7 +162,7 @@ def failure_message(step: StepState, reason: int, control: Ints, increments: Flo
 
 
 def soft_bottom_notice(stage: StepSystem) -> str:
-    """Where a line that rests on a bottom sinks into it by a good part of its width, which moves where it leaves it."""
+    """Notice that a line sinks into the bottom by a large part of its width, which moves the touchdown point."""
     mesh, up = stage.system.model.mesh, stage.system.model.mesh.up
     for bed in stage.system.model.seabeds:
         weight = stage.loads.vectors[stage.loads.is_gravity == 1].sum(axis=0).reshape(-1, 3)
@@ -180,11 +180,11 @@ def soft_bottom_notice(stage: StepSystem) -> str:
 
 
 SHOWN = 0.5
-"""Increments up to this part of L0/c show the front of a snap: peaks within 3 % of their limit on the mesh."""
+"""Increments up to this fraction of L0/c resolve the front of a snap: peaks within 3 % of their limit on the mesh."""
 
 
 def squares_of(stage: StepSystem) -> Floats:
-    """(m,) omega^2 of each bar against the masses of its free ends."""
+    """(m,) omega^2 [1/time^2] of each bar against the masses of its free ends."""
     constants, nodes = stage.bars.constants, stage.bars.nodes
     stiffness = constants[bar.AREA] * constants[bar.YOUNG] * constants[bar.INV_LENGTH]
     free = stage.nodes.dof_kind.reshape(-1, 3).any(axis=1)
@@ -195,9 +195,9 @@ def squares_of(stage: StepSystem) -> Floats:
 
 
 def passing_times(stage: StepSystem) -> Floats:
-    """(m,) what a wave needs through each bar that can snap; inf for the others.
-    Those can snap that carry less in compression than in tension, and have a modulus and masses to pull at.
-    sqrt(2)/omega: within a chain, whose nodes have the mass of a bar each, that is L0/c."""
+    """(m,) travel time of a wave through each bar that can snap taut; inf for the others.
+    Bars can snap if they are softer in compression than in tension, and have a modulus and masses at their ends.
+    It is sqrt(2)/omega: within a chain, whose nodes have the mass of a bar each, this is L0/c."""
     kinds, constants = stage.bars.kinds[:, 1], stage.bars.constants
     elastic = (kinds != RIGID) & (kinds != TABLE) & (constants[bar.MINUS] < constants[bar.PLUS])
     times = np.full(len(kinds), np.inf)
@@ -209,14 +209,14 @@ def passing_times(stage: StepSystem) -> Floats:
 
 
 def watch_snaps(stage: StepSystem, controls: Controls, procedure: Dynamic) -> None:
-    """Let the march tell of snaps that increments are too long for, where these do not follow them."""
+    """Makes the march report snaps if increments are too long for them and do not adapt to them."""
     shortest = float(passing_times(stage).min(initial=np.inf))
     if shortest < np.inf and not follows_snaps(procedure, controls):
         stage.limits[[LIMIT.snap, LIMIT.front]] = SHARE, SHOWN * shortest * (1.0 + SHARP)
 
 
 def snap_notice(stage: StepSystem, procedure: Dynamic, dt: float) -> str:
-    """What increments of dt do to the peaks of lines that snap taut; nothing where they show them."""
+    """Notice of the error of tension peaks with increments dt; empty if they are resolved."""
     time = passing_times(stage)
     fastest = int(time.argmin()) if len(time) else 0
     if stage.limits[LIMIT.snap] == 0.0 or dt <= SHOWN * time[fastest] * (1.0 + SHARP):

@@ -1,9 +1,9 @@
-"""What lives through a run, in one place that is written and read: a run that was stopped continues from there.
+"""Checkpoints of a run: the state is written and read in one place; a stopped run continues from there.
 
-It is taken between two chunks, where the state is smallest. With it goes how the step began: a continued run begins
-the step once more from there, in silence, so that all that follows from that (supports, solvers, held directions) is as
-it was; then everything that ``StepRun.parts`` names gets back the values it had. Each of these lists in ``changing``
-which of its attributes change during a step.
+A checkpoint is taken between two chunks, where the state is smallest. It includes the state at the start of the step: a
+continued run begins the step again from there, without output, so that everything derived from it (supports, solvers,
+held directions) is the same; then every part that ``StepRun.parts`` lists gets its stored values. Each part lists in
+``changing`` the attributes that change during a step.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ KINDS = (
     Supports,
 )
 TYPES: dict[str, type] = {kind.__name__: kind for kind in KINDS}
-"""What the objects in a checkpoint may be."""
+"""Types of the objects in a checkpoint."""
 SECONDS = 30.0
-"""Wall-clock time between two checkpoints, where the deck does not ask for others."""
+"""Wall-clock time between two checkpoints [s], if the deck does not request others."""
 SHORTEST = 1.0
-"""A step that ends sooner after the last checkpoint is given none of its own."""
+"""A step that ends sooner than this after the last checkpoint [s] is not followed by another."""
 PROMPT = 1.0
-"""Seconds of a chunk up to which Ctrl-C waits for its end."""
+"""Longest time of a chunk [s] for whose end Ctrl-C waits."""
 
 
 State: TypeAlias = Mapping[str, Any] | None
@@ -53,9 +53,9 @@ class Checkpoints:
 
     every    increments of a step between two checkpoints (as the deck asks); 0: by wall time
     at_ends  every step ends with one (as the deck asks), not only those that take a while
-    before   what the run continues from; None: it starts anew
-    earlier  what an earlier run hands on to the first step (``handed_on``)
-    guard    hears of signals that ask the run to end; None: nobody keeps anything
+    before   the checkpoint from which the run continues; None: it starts anew
+    earlier  states of an earlier run for the first step (``handed_on``)
+    guard    receives signals that ask the run to end; None: no checkpoints are written
     """
 
     def __init__(
@@ -66,15 +66,15 @@ class Checkpoints:
         self.start: dict[str, Any] = {}
         self._kept = self._seen = time.monotonic()
 
-    # Going on
+    # Continuing
 
     def model_of(self, model: Model) -> Model:
-        """With what the steps of earlier runs act on: the arrays of the run have places for it."""
+        """The model with the loads of earlier runs' steps, so that the arrays have places for them."""
         start = self.before["start"] if self.before else self.earlier
         return model if start is None else replace(model, inherited=start["reach"])
 
     def take_up(self, run: RunState) -> int:
-        """Put a run where its checkpoint was taken; the number of the step to go on with."""
+        """Sets a run to the state of its checkpoint; returns the number of the step to continue with."""
         start = self.before["start"] if self.before else self.earlier
         if start is None:
             refuse_earlier(run.model)
@@ -94,11 +94,11 @@ class Checkpoints:
             run.sink.resume(self.before, None)
             self.before = None
         else:
-            run.sink = SilentSink()  # until the step has begun once more
+            run.sink = SilentSink()  # until the step has begun again
         return int(start["number"])
 
     def begin(self, run: RunState, number: int) -> None:
-        """Note how a step begins."""
+        """Notes the state at the start of a step."""
         if self.guard is not None:
             self.start = {name: getattr(run, name) for name in HANDED_ON}
             now = run.progress
@@ -106,7 +106,7 @@ class Checkpoints:
             self.start["motion"] = copied(now.motion)
 
     def opened(self, step_run: StepRun) -> None:
-        """A step is ready for its first increment, or for the one with which it continues."""
+        """The step is ready for its first increment: restores the checkpoint if the run continues within this step."""
         self._seen = time.monotonic()
         if self.before is None:
             return
@@ -115,10 +115,10 @@ class Checkpoints:
         step_run.restore(self.before["step"])
         self.before = None
 
-    # Keeping
+    # Writing
 
     def look(self, step_run: StepRun) -> None:
-        """A chunk has ended: keep the state if it is time, or if the run is asked to end, which it then does."""
+        """After each chunk: writes a checkpoint if it is due, or if the run is asked to end, which it then does."""
         guard = self.guard
         if guard is None:
             return
@@ -134,7 +134,7 @@ class Checkpoints:
         guard.is_patient = is_short and not is_over
 
     def ended(self, run: RunState, number: int) -> None:
-        """Step ``number`` has ended."""
+        """Called after step ``number``."""
         is_last = number == len(run.model.steps)
         if self.guard is None or not (self.at_ends or (not is_last and time.monotonic() - self._kept > SHORTEST)):
             return
@@ -147,7 +147,7 @@ class Checkpoints:
 
 
 def refuse_earlier(model: Model) -> None:
-    """CommandError where the first step begins with a state that nobody has brought along."""
+    """CommandError if the first step needs the state of an earlier run and none was given."""
     if model.earlier is not None:
         raise CommandError(
             "the deck begins with a state of an earlier run (*RESTART, READ): fem run DECK --from FOLDER names its "
@@ -156,8 +156,8 @@ def refuse_earlier(model: Model) -> None:
 
 
 def handed_on(checkpoint: Mapping[str, Any]) -> dict[tuple[int, int], dict[str, Any]]:
-    """The states of a checkpoint that a further step can begin with, by step and increment, the last one last.
-    ``is_end``: of the step."""
+    """States of a checkpoint with which a further step can begin, by step and increment, the last one last.
+    ``is_end``: at the end of the step."""
     start, step = checkpoint["start"], checkpoint["step"]
     found = {(start["number"] - 1, start["increment"]): {**start, "is_end": True}} if start["number"] > 1 else {}
     if step is not None:
@@ -168,7 +168,7 @@ def handed_on(checkpoint: Mapping[str, Any]) -> dict[tuple[int, int], dict[str, 
 
 
 def motion_in(run: RunState, start: Mapping[str, Any]) -> dict[str, Any]:
-    """The motion that an earlier run hands on, in the arrays of one whose steps may act on more elements.
+    """The motion of an earlier run, in the arrays of a run whose steps may have loads on more elements.
     ``flow`` and ``power`` come with the first step, which evaluates all forces."""
     motion, system, now = start["motion"], run.system, run.progress.motion
     before = assemble(replace(system.model, inherited=start["reach"], steps=()))

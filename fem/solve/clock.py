@@ -1,4 +1,5 @@
-"""Where the increments of a step end: equal ones on an exact grid, or automatic ones that are cut back and grow."""
+"""End times of the increments of a step: equal increments on an exact grid, or automatic ones that are cut back and
+grow."""
 
 from __future__ import annotations
 
@@ -22,39 +23,39 @@ from fem.solve.step_system import StepSystem
 SHARP = 1e-9
 """Times closer than this fraction of an increment are the same time."""
 LEAST_FRACTION = 1e-12
-"""Increments are at least this fraction of total time: some thousand times its round-off."""
+"""Increments are at least this fraction of total time: some thousand times its rounding error."""
 QUICK_ITERATIONS = 7
 """An automatic increment grows after two in a row that needed no more solves than this: Abaqus' I_G = 4, plus the
 prediction that is counted here, plus two for a tolerance that is some thousand times finer."""
 WANTED_ERROR, HIGH_ERROR = 0.5, 0.8
-"""Shares of the allowed local error that an increment aims at, and from which on it shrinks before it is refused."""
+"""Fractions of the allowed local error: the target for increments, and the limit above which they are shortened."""
 WORTHWHILE = 1.2
 """Increments grow when they may by at least this factor (Hairer & Wanner, Solving Ordinary Differential Equations II,
 IV.8): changes cost a return from the march, and preconditioners their use."""
 PERIODS = 8.0
-"""Windows of the motion, whose size errors are compared with, have half as many periods first, then as many, twice."""
+"""Motion sizes for error norms are taken over windows of half as many periods first, then this many, twice."""
 SHORTENING = 0.1, 0.9
-"""Least and largest factor of a refused increment."""
+"""Smallest and largest factor of a refused increment."""
 SMALL_MOTION = 1e-6
-"""Displacements below this fraction of the model's extent are no measure of local errors."""
+"""Displacements below this fraction of the model's extent are too small as a scale for local errors."""
 LONGEST_FRACTION = 0.05
 """Longest first increment, as a fraction of its step, where ringing is left to numerical damping: it takes increments
 to die out (HHT with ALPHA=-0.05: a tenth in each)."""
 LONGEST_BY_CONVERGENCE = {"HHT": 0.1, "BACKWARD EULER": 1.0}
-"""Longest increment that goes by convergence, as a fraction of its step, where dtmax is blank."""
+"""Longest increment controlled by convergence, as a fraction of its step, if dtmax is blank."""
 LONGEST_CHUNK = 16_384
 CHUNK_NUMBERS = 2_000_000
-"""A chunk keeps at most about this many numbers, whatever is recorded."""
+"""A chunk stores at most about this many numbers."""
 BALANCES = 50
-"""EXPLICIT closes, and watches, its energy balance at least this often, and chunks there end so."""
+"""EXPLICIT evaluates its energy balance at least this often, and chunks end there."""
 CHUNK_SECONDS = 0.2
-"""Chunks grow until they take about this long, so that Ctrl-C and progress stay prompt."""
+"""Chunks grow until they take about this long [s], so that Ctrl-C and progress stay prompt."""
 ELEMENT_SECONDS = 5e-6
-"""What an increment takes for each element at most, where it is solved without conjugate gradients or statics."""
+"""Longest time of an increment per element [s], without conjugate gradients or statics."""
 
 
 def refuse_endless(number: int, procedure: Static | Dynamic, end: float) -> None:
-    """ModelError where a step has more increments than any run gets through, or shorter ones than time can tell apart.
+    """ModelError: a step has too many increments, or increments that are shorter than the resolution of time.
     end: total time at its end"""
     if not procedure.period <= MOST_INCREMENTS * procedure.dt:
         raise ModelError(
@@ -69,7 +70,7 @@ def refuse_endless(number: int, procedure: Static | Dynamic, end: float) -> None
 
 
 def expected_increments(procedure: Static | Dynamic) -> int | None:
-    """How many increments a DIRECT step will have; None where they are automatic."""
+    """Number of increments of a DIRECT step; None for automatic increments."""
     if not procedure.direct:
         return None
     whole = round(procedure.period / procedure.dt)
@@ -79,23 +80,20 @@ def expected_increments(procedure: Static | Dynamic) -> int | None:
 
 
 def goes_by_convergence(procedure: Static | Dynamic, controls: Controls) -> bool:
-    """Automatic increments grow as long as they converge: those of statics, and of dynamics that asks for it."""
+    """Whether automatic increments grow with good convergence: in statics, and in dynamics that asks for it."""
     is_asked = procedure.is_static or controls.time_error in (None, Controls().time_error)
     return procedure.by_convergence and is_asked
 
 
 def longest_of(procedure: Static | Dynamic, grows: bool) -> float:
-    """The longest increment where no dtmax says it."""
+    """The longest increment if dtmax is not given."""
     if procedure.is_static:
         return procedure.period
     return max(procedure.dt, LONGEST_BY_CONVERGENCE[procedure.integrator] * procedure.period) if grows else procedure.dt
 
 
 class Grid(NamedTuple):
-    """The next increments: ``size`` of those that end at origin + k dt, after number ``first``, which has ended now.
-
-    end, rest  where the last of them ends, and its length: they may differ
-    """
+    """The next ``size`` increments, which end at origin + k dt, k = first + 1, ...; number ``first`` ends now."""
 
     now: float
     origin: float
@@ -142,14 +140,14 @@ class Clock:
 
     @property
     def is_steady(self) -> bool:
-        """Several increments can be planned at once: nothing depends on how the next one goes."""
+        """Whether several increments can be planned together, because they do not depend on the results."""
         return self.is_direct or (not self.grows and self.dt == self.full_dt)
 
     def plan(self, count: int) -> Grid:
-        """The next increments, so many at most."""
+        """The next increments, at most ``count``."""
         limit, origin, first, dt = self._next_stop(), self._origin, self._count, self.dt
         sharp = limit - SHARP * dt
-        whole = max(int((sharp - origin) / dt) - first, 0)  # increments that end before the stop, but for round-off
+        whole = max(int((sharp - origin) / dt) - first, 0)  # increments that end before the stop, except for rounding
         while origin + (first + whole) * dt >= sharp and whole:
             whole -= 1
         while origin + (first + whole + 1) * dt < sharp:
@@ -161,7 +159,8 @@ class Clock:
         return Grid(self.time, origin, first, whole + 1, dt, limit, rest)
 
     def land(self, time: float) -> float:
-        """Have an increment end at a time, too: where one would end, if no more than round-off away; where that is."""
+        """Makes an increment end at a time: a planned end within rounding error, or an additional one; returns that
+        end."""
         time, sharp = min(time, self.end), SHARP * self.dt
         regular = self._origin + round((time - self._origin) / self.dt) * self.dt
         for end in (self.instants[bisect_left(self.instants, time - sharp)], self.end, regular):
@@ -177,7 +176,7 @@ class Clock:
         return min(stop, self.target) if self.target > soon else stop
 
     def advance(self, time: float, done: int, iterations: int) -> None:
-        """``done`` increments went well, up to ``time``; the last took so many iterations."""
+        """``done`` increments have converged, up to ``time``; the last took ``iterations``."""
         regular = self._origin + (self._count + done) * self.dt
         if time == regular:
             self._count += done
@@ -194,14 +193,14 @@ class Clock:
 
     @property
     def may_cut(self) -> bool:
-        """The next increment may be shortened."""
+        """Whether the next increment may be shortened."""
         return not self.is_direct and self._cuts < self.controls.max_cutbacks and self._shorter() >= self.smallest
 
     def _shorter(self) -> float:
         return min(self.dt, self._next_stop() - self.time) * self.controls.cut_factor
 
     def cut(self, reason: int) -> bool:
-        """Shorten the next increment, which failed for that reason; False where that is not allowed any more."""
+        """Shortens the next increment, after a failure for that reason; False if this is not allowed any more."""
         if not self.may_cut:
             return False
         self.dt = self._shorter()
@@ -214,11 +213,11 @@ class Clock:
 class ErrorClock(Clock):
     """Automatic increments of dynamics whose length follows the local error (``newton/estimate.py``).
 
-    They stay equal while the march finds their errors acceptable. The march refuses increments that turn out too long
-    and returns when others are wanted; then dt = (WANTED_ERROR/level)^(1/p), growing by at most the growth factor.
+    They stay equal while their errors are acceptable. The march refuses increments that turn out too long, and returns
+    when the length is to change; dt is then multiplied by (WANTED_ERROR/level)^(1/p), at most by the growth factor.
     Between two stops (instants, end of the step) increments are shortened a little, so that a whole number fits.
 
-    All it knows is dt, the grid, ``motion.memory`` and ``motion.origin``.
+    Its state is dt, the grid, ``motion.memory`` and ``motion.origin``.
     """
 
     changing = (*Clock.changing, "_likely", "_stop", "_whole", "_grid")
@@ -254,11 +253,11 @@ class ErrorClock(Clock):
 
     @property
     def is_steady(self) -> bool:
-        """The march itself finds out when the increment has to change."""
+        """Several increments are planned together: the march itself finds when their length has to change."""
         return True
 
     def plan(self, count: int) -> Grid:
-        """As many increments as are likely to stay equal, up to the next stop."""
+        """As many increments as will probably stay equal, up to the next stop."""
         count, dt = min(count, self._likely, self._whole - self._count), self._grid
         last = self._count + count
         end = self._stop if last == self._whole else self._origin + last * dt
@@ -282,7 +281,7 @@ class ErrorClock(Clock):
             self._divide(self.dt)
 
     def cut(self, reason: int) -> bool:
-        """Shorten the next increment, for its local error or after trouble; then it grows only slowly again."""
+        """Shortens the next increment, for its local error or after a failure; it then grows slowly."""
         if reason == groups.TOO_LONG:
             low, high = SHORTENING
             self.memory[MEMORY.level] = max(self.memory[MEMORY.level], self.memory[MEMORY.refused])
@@ -299,7 +298,7 @@ class ErrorClock(Clock):
         return math.inf if level == 0.0 else float((WANTED_ERROR / level) ** (1.0 / self.power))
 
     def _divide(self, dt: float) -> None:
-        """Equal increments of at most dt from now to the next stop, and the levels at which others are wanted."""
+        """Sets equal increments of at most dt up to the next stop, and the error levels at which they change."""
         self.dt, self._origin, self._count = dt, self.time, 0
         self._stop = self._next_stop()
         self._whole = max(1, math.ceil((self._stop - self.time) / dt - SHARP))
@@ -319,8 +318,8 @@ def clock_of(
 
 @dataclass(slots=True)
 class Progress:
-    """Where a run is: the state, the increment of the step, total time.
-    chunk, few  increments of the next chunk, of one in which kernels are Python functions"""
+    """State of a run: the motion, the increment of the step, total time.
+    chunk, few  increments of the next chunk; the same while kernels run as Python functions"""
 
     changing: ClassVar = ("increment", "time", "cutbacks")
 
@@ -332,7 +331,7 @@ class Progress:
     few: int = 1
 
     def pace(self, spent: float, is_full: bool) -> None:
-        """Choose the next chunk after one that took ``spent`` seconds; is_full: it was as long as it could be."""
+        """Chooses the size of the next chunk after one that took ``spent`` seconds; is_full: it was complete."""
         if spent < 0.5 * CHUNK_SECONDS and is_full:
             self.chunk = min(4 * self.chunk, LONGEST_CHUNK)
         elif spent > 2.0 * CHUNK_SECONDS:
@@ -368,6 +367,6 @@ def equal_increments(dt: Floats, period: Floats) -> tuple[Ints, tuple[list[Float
 
 
 def first_chunk(system: System) -> int:
-    """Increments of the first chunk of a run: small models do in one what would take longer to hand over."""
+    """Increments of the first chunk of a run: more for small models, as each chunk costs time of its own."""
     count = len(system.family) + len(system.labels)
     return max(1, min(LONGEST_CHUNK, int(CHUNK_SECONDS / (ELEMENT_SECONDS * count))))

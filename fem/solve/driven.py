@@ -1,7 +1,7 @@
-"""A run that is advanced from outside: to instants of a program's choice, with amplitudes that it sets in between.
+"""A run that is advanced from outside, to instants of a program's choice, with amplitudes that it sets in between.
 
-It is the march of any other run: increments end at those instants, and the amplitudes are curves (``Live``) whose last
-piece is written before each advance.
+It is calculated like any other run: increments end at those instants, and the amplitudes are curves (``Live``) whose
+last piece is written before each advance.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from fem.solve.step_run import QUIET, StepRun
 
 
 class Driven(Run):
-    """A run of which the steps from ``first`` on wait to be advanced; those before, and those without time, are run.
+    """A run whose steps from ``first`` on are advanced from outside; those before, and those without time, are run.
 
-    last    the step under way, or the next one, which opens with its first advance: only then is it known how supports
-            set off; None: all steps are over
-    asked   the instant that was asked for last: time, but for the round-off of the increments;  target  that under way
+    last    the step in progress, or the next one, which opens with its first advance: only then is the initial motion
+            of supports known; None: all steps have ended
+    asked   the instant requested last (time, except for rounding of increments);  target  the one being approached
     leaps   an amplitude has jumped since then
     table   (l, 69)  numbers of all amplitudes (``Live``);  opening: those at the start of the step
     """
@@ -48,7 +48,7 @@ class Driven(Run):
         self.leaps = False
 
     def start(self) -> None:
-        """Up to the first step that waits, or to where the checkpoint was taken that the run continues from."""
+        """Runs up to the first driven step, or to the checkpoint from which the run continues."""
         before = self.checkpoints.before
         driven, begun = (before["driven"], before["step"] is not None) if before else (None, False)
         number = self.checkpoints.take_up(self)
@@ -83,8 +83,8 @@ class Driven(Run):
         self.last, self._told = step_run, ErrorsTold(self.model, step_run.number)
 
     def advance_to(self, time: float) -> None:
-        """To an instant, across the ends of steps; amplitudes that have been set reach their values there.
-        NoConvergence, ModelError: as any run; the motion is where it could go no further."""
+        """Advances to an instant, across the ends of steps; amplitudes that have been set reach their values there.
+        NoConvergence, ModelError: as in any run; the motion is that at the failure."""
         self.target, asked, goes_on = time, self.asked, time > self.asked
         for live in self.live.values():
             if live.copies and goes_on:
@@ -108,7 +108,7 @@ class Driven(Run):
         self.asked = time
 
     def _march(self, step_run: StepRun, outcome: int | None) -> None:
-        """A chunk of increments, of which everybody hears. outcome: that of ``repeat``."""
+        """Computes a chunk of increments, with output. outcome: that of ``repeat``."""
         self._reach(self.asked, self.target)
         with self._told:
             if not step_run.has_begun:
@@ -120,7 +120,7 @@ class Driven(Run):
             self.checkpoints.look(step_run)
 
     def jump(self, name: str, value: float) -> None:
-        """An amplitude has another value from now on, at once."""
+        """Sets another value of an amplitude from now on, with a jump."""
         self.live[name].hold(self.asked, value)
         self.leaps = True
 
@@ -139,7 +139,7 @@ class Driven(Run):
         return {"start": self.checkpoints.start, "step": step, "number": number, "driven": self.driven()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Be where the state was taken, of this run."""
+        """Restores a state that was taken in this run."""
         driven, step, number = state["driven"], state["step"], state["number"]
         same = self.last is not None and self.last.number == number and self.last.has_begun
         if not (same and step is not None):
@@ -150,7 +150,7 @@ class Driven(Run):
             self.last.restore(step)
 
     def _enter_again(self, number: int, start: Mapping[str, Any], inputs: Floats, opens: bool) -> None:
-        """Begin a step once more, without output."""
+        """Begins a step again, without output."""
         sink, self.sink, self.last = self.sink, SilentSink(), None
         put_back(self.progress.motion, start["motion"])
         self.progress.time, self.progress.increment = start["time"], start["increment"]
@@ -198,10 +198,10 @@ class Driven(Run):
         self._go_on(number + 1)
 
     def _go_on(self, number: int) -> None:
-        """Run the steps that are not driven, up to the next one that is."""
+        """Runs the steps that are not driven, up to the next one that is."""
         for following in range(number, len(self.model.steps) + 1):
             self.enter(following)
             if self.last is not None:
                 return
             self.checkpoints.ended(self, following)
-        self.checkpoints.begin(self, len(self.model.steps) + 1)  # the end is a state, too
+        self.checkpoints.begin(self, len(self.model.steps) + 1)  # the end of the run is a state, too

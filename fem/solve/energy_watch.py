@@ -1,12 +1,12 @@
-"""The energy watch of a dynamic step: what happens where the balance leaves its band, and what is said at the end.
+"""The energy watch of a dynamic step: the limit of the energy error, and the notice at the end.
 
-A run stops there, with two exceptions. A scheme whose numbers damp what increments do not resolve is asked to take
-energy: a loss is what it has taken by these numbers (``newton/balance.py``), and the rest is the error of the
-trapezoidal rule for the work of forces over such increments. Both are reported as that at the end. A loss of the second
-kind stops nothing: where cables go slack within increments it is as large as what was taken, and only increments that
-follow what the scheme is asked to damp would avoid it. Where it leaves the band by itself, a notice of its
-own says so. A gain stops the run, counted from where it last took. With
-ENERGY DRIFT=OFF the run continues, with a notice.
+The run stops when the energy error exceeds its limit, with two exceptions. A scheme with numerical damping removes
+energy of unresolved frequencies: the loss explained by its coefficients (``newton/balance.py``) is reported as such,
+and the rest as the error of the trapezoidal rule for the work of forces over such increments. A loss of the
+second kind does not stop the run: where cables go slack within increments it is as large as the damping, and only
+increments that resolve the damped frequencies would avoid it. If it exceeds the limit by itself, there is a separate
+notice. A gain stops the run, counted from the last increment with damping. With ENERGY DRIFT=OFF the run continues,
+with a notice.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from fem.solve.plan import StepPlan
 from fem.solve.step_system import StepSystem
 
 SETTLING = 10
-"""The balance is judged from this increment of a step on: the first ones exchange too little to compare with."""
+"""The balance is judged from this increment of a step on: before, too little energy is exchanged to compare with."""
 MENTIONED = 0.01
-"""Part of the exchanged energy from which on drift is told beside what numerical damping has taken."""
+"""Fraction of the exchanged energy above which drift is reported beside numerical damping."""
 
 
 class EnergyWatch:
-    """Watches one step; in statics, where the balance holds by itself, it has nothing to do.
+    """Watches the energy balance of one dynamic step; in statics it does nothing.
 
-    fraction  of the exchanged energy, the default one where the watch is OFF
-    limit  the fraction that the march goes by; < 0: none
+    fraction  limit as a fraction of the exchanged energy; the default one if the watch is OFF
+    limit  the fraction that the march tests; < 0: none
     """
 
     changing = ("limit", "has_left", "begin")
@@ -48,30 +48,30 @@ class EnergyWatch:
         self.begin = 0.0
 
     def open(self, motion: Motion) -> None:
-        """Begin to watch a step."""
+        """Begins to watch a step."""
         self.begin = float(motion.energies[ENERGY.error0])
 
     def prepare(self, limits: Floats, control: Ints, increment: int) -> None:
-        """A chunk begins after so many increments: from where on it is judged, and by which fraction."""
+        """Sets the limit for a chunk after ``increment`` increments: first increment that is judged, and fraction."""
         control[CONTROL.judged] = SETTLING - increment
         limits[LIMIT.drift_fraction] = self.limit
 
     def gains(self, motion: Motion, dt: float) -> bool:
-        """The increment just taken has put more energy into the motion than the band allows."""
+        """Whether the last increment has increased the energy by more than the limit."""
         error = balance(motion)
         is_gain = error > motion.energies[ENERGY.error0]
         return is_gain and has_drifted(self.stage.nodes, self.stage.bars, motion, dt, error, self.fraction)
 
     def leaves(self, progress: Progress, dt: float) -> str:
-        """The balance has left its band: a notice, or nothing, where the run may go on.
-        Raises EnergyDrift where it may not."""
+        """The balance has exceeded its limit: a notice, or an empty text, if the run may continue.
+        Raises EnergyDrift if it may not."""
         motion, time = progress.motion, progress.time
         error = balance(motion)
         is_damped = self.damps and error < motion.energies[ENERGY.error0]
         if not (self.is_off or is_damped):
             raise EnergyDrift(drift_message(self.stage, self.plan, time, dt, self.text(error - self.begin, motion)))
         self.has_left = True
-        motion.energies[ENERGY.error0] = error  # from here on
+        motion.energies[ENERGY.error0] = error  # judged from here on
         if is_damped:
             return ""
         self.limit = -1.0
@@ -81,24 +81,24 @@ class EnergyWatch:
         )
 
     def text(self, change: float, motion: Motion) -> str:
-        """A change of the energy error in this step."""
+        """Text of a change of the energy error in this step."""
         exchanged = float(motion.energies[ENERGY.exchanged])
         return energy_error_text(change, exchanged, self.stage.system.model.heading)
 
     @property
     def damps(self) -> bool:
-        """The scheme takes energy by design."""
+        """Whether the scheme has numerical damping."""
         scheme = self.stage.scheme
         return damps_ringing(self.stage.coefficients) if scheme.is_recursion else scheme.damps
 
     def closing(self, progress: Progress, dt: float) -> str:
-        """Notice at the end of the step; empty while the balance is in its band."""
+        """Notice at the end of the step; empty while the balance is within its limit."""
         texts = [text for text in (self._balance_at_end(progress, dt), self._unexplained(progress.motion, dt)) if text]
         text = ". ".join(each.removeprefix(WARNING) for each in texts)
         return warning(text) if any(each.startswith(WARNING) for each in texts) else text
 
     def _balance_at_end(self, progress: Progress, dt: float) -> str:
-        """What numerical damping has taken, or by how much the balance is off."""
+        """Text of the numerical damping, or of the energy error."""
         motion = progress.motion
         error = balance(motion)
         is_short = self.stage.is_dynamic and progress.increment <= SETTLING
@@ -123,7 +123,7 @@ class EnergyWatch:
         return text + few
 
     def _unexplained(self, motion: Motion, dt: float) -> str:
-        """What the balance of a scheme that damps is off by beyond what it has taken, where that leaves the band."""
+        """Text of the energy error of a damping scheme beyond its numerical damping, if that exceeds the limit."""
         energies = motion.energies
         drift = balance(motion) - self.begin + float(energies[ENERGY.numerical] - energies[ENERGY.numerical0])
         is_judged = self.stage.is_dynamic and self.damps

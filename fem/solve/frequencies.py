@@ -1,7 +1,7 @@
-"""The modes of a ``*FREQUENCY`` step, held against the tangent of the state, and the notices on them.
+"""The modes of a ``*FREQUENCY`` step, checked with the tangent of the state, and the notices about them.
 
-They come from the springs and blocks of a ``Pencil`` (``modes.py``; ``unsymmetric_modes.py``, where K has no potential)
-and must fulfil the whole equation, with the forces of the tangent itself:
+They are computed from a ``Pencil`` (``modes.py``; ``unsymmetric_modes.py`` if K is not symmetric) and checked with the
+full equation, with the forces of the tangent itself:
 
     K x - omega^2 M x + G^T tau = 0
 
@@ -27,7 +27,7 @@ from fem.solve.step_system import StepSystem
 from fem.solve.stiffness import largest, stiffness_of
 
 BALANCED = 1e-6
-"""Fraction of the largest force of a mode that may be left, beside the round-off of the stiffest bar."""
+"""Largest residual of a mode, as a fraction of its largest force, beside the rounding error of the stiffest bar."""
 
 
 class Found(NamedTuple):
@@ -48,15 +48,15 @@ class Found(NamedTuple):
 
     @property
     def omega(self) -> Floats:
-        """(k,) natural frequencies [radians/time]; negative where a motion grows without turning back."""
+        """(k,) natural frequencies [radians/time]; negative for unstable modes."""
         root = np.sqrt(self.squares.astype(complex))
         grown = np.sign(self.squares.real) * np.abs(root)
         return np.asarray(np.where(self.squares.imag == 0.0, grown, root.real))
 
 
 def modes_of(stage: StepSystem, motion: Motion, instant: Loading, wanted: int) -> Found:
-    """The ``wanted`` lowest modes about a state. Massless directions have no mode.
-    ModelError: nothing with mass is free. The stage is that of a step of small motions, whose tangent is static."""
+    """The ``wanted`` lowest modes about a state; massless directions have none. ModelError: nothing with mass is free.
+    ``stage`` belongs to a step of small motions, whose tangent is static."""
     still = motion._replace(v=np.zeros_like(motion.v), force=motion.force.copy(), state=motion.state.copy())
     evaluate_start(stage, still, instant)
     pencil = pencil_of(stage)
@@ -84,7 +84,7 @@ def modes_of(stage: StepSystem, motion: Motion, instant: Loading, wanted: int) -
 
 
 def are_balanced(stage: StepSystem, pencil: Pencil, squares: Floats | Complexes, shapes: Floats | Complexes) -> Flags:
-    """Modes (n, k) that fulfil the whole equation, rods pulling as suits best. The state is in ``stage.work``."""
+    """Modes (n, k) that satisfy the full equation with the best forces of rods. The state is in ``stage.work``."""
     from scipy.sparse.linalg import splu
 
     whole, gradients, mass = stiffness_of(stage), pencil.gradients, pencil.mass
@@ -111,7 +111,7 @@ def are_balanced(stage: StepSystem, pencil: Pencil, squares: Floats | Complexes,
 def find_modes(
     stage: StepSystem, motion: Motion, instant: Loading, wanted: int, step: int, time: float
 ) -> tuple[Modes, str]:
-    """``modes_of`` for the table of a step, and a notice (or nothing)."""
+    """``modes_of`` for the table of a step, and a notice (or an empty text)."""
     found = modes_of(stage, motion, instant, wanted)
     full = np.asarray(found.pencil.transform @ found.shapes)
     peak = full[np.abs(full).argmax(axis=0), np.arange(full.shape[1])]

@@ -1,4 +1,4 @@
-"""A run from its first step to its last: what carries over between steps, and which procedure each one is."""
+"""A run from its first step to its last: the state passed between steps, and the procedure of each."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from fem.solve.step_system import StepSystem, loading_at
 
 Made = TypeVar("Made", bound="Run")
 LARGE = 500
-"""Elements beyond which a model waits for its machine code: a band of so many takes seconds in Python."""
+"""Models with more elements wait for their machine code: a band solver of this size takes seconds in Python."""
 
 
 def solve(model: Model, sink: Sink, requests: Requests = NO_WISHES, checkpoints: Checkpoints | None = None) -> None:
-    """Run all steps of a model and tell ``sink`` what happens.
+    """Run all steps of a model and send the results to ``sink``.
 
-    checkpoints  when the state is kept, and what state the run continues from; None: never, and none
+    checkpoints  when checkpoints are written, and the one from which the run continues; None: neither
 
     Raises
     ------
@@ -52,10 +52,10 @@ def solve(model: Model, sink: Sink, requests: Requests = NO_WISHES, checkpoints:
 def begin(
     kind: Callable[..., Made], model: Model, sink: Sink, requests: Requests, checkpoints: Checkpoints | None
 ) -> Made:
-    """A run of some kind, made ready. CommandError, ModelError: as ``solve`` has them."""
+    """Creates a run of some kind, ready to start. CommandError, ModelError: as in ``solve``."""
     if requests.solver.upper() not in SOLVERS:
         raise CommandError(f"there is no solver {requests.solver!r}; there are {', '.join(SOLVERS)}")
-    # glibc gives blocks back to the system, page by page in and out, until one as large as these has been freed once
+    # glibc returns blocks to the system at every free, until a block as large as these has been freed once
     # (mallopt(3), M_MMAP_THRESHOLD): a tenth of the time of a small model.
     np.empty(4_000_000)
     work.ahead = math.inf if len(model.mesh.element_labels) > LARGE else 0.0
@@ -66,8 +66,8 @@ def begin(
 class ErrorsTold:
     """Context in which errors name the deck and the step; it may be entered many times.
 
-    ModelError where numbers outside the compiled loops overflow, or become none; there NOT_FINITE says so.
-    What the caller ignores (kernels as Python functions) stays ignored.
+    ModelError if numbers outside the compiled loops overflow or become NaN; compiled loops return NOT_FINITE.
+    Floating-point errors that the caller ignores (kernels as Python functions) stay ignored.
     """
 
     def __init__(self, model: Model, step: int = 0) -> None:
@@ -91,14 +91,14 @@ class ErrorsTold:
 
 
 def placed(model: Model, step: int, what: str) -> str:
-    """A message with the deck and the step, where it does not name them."""
+    """A message with the deck and the step added, unless it names them."""
     where = f"step {step}"
     text = what if not step or what.startswith(where) else f"{where}: {what}"
     return f"{model.source}: {text}" if model.source else text
 
 
 class Run(RunState):
-    """One run of a model. kind: what static and dynamic steps are made of."""
+    """One run of a model. kind: class of static and dynamic steps."""
 
     kind: type[StepRun] = StepRun
 
@@ -113,7 +113,7 @@ class Run(RunState):
             self.checkpoints.ended(self, number)
 
     def enter(self, number: int) -> None:
-        """A step, from where the one before has ended."""
+        """Runs a step, from where the one before has ended."""
         self.checkpoints.begin(self, number)
         with ErrorsTold(self.model, number):
             self._step(number, self.model.steps[number - 1])
@@ -134,16 +134,16 @@ class Run(RunState):
             self._increments(plan, made)
 
     def _leave_out(self, step: Step) -> None:
-        """Take out what a step removes, and put back what returns."""
+        """Removes and restores the elements and masses that the step names."""
         removed = [self.system.elements_of(target) for target in step.removals]
         self.fallen = self.break_off(np.setdiff1d(reduce(np.union1d, removed), self.gone.nonzero())) if removed else []
         if step.shed or step.put:
             names = [mass.name or "" for mass in self.model.nonstructural]
             self.shed = np.isin(names, step.shed) | (self.shed & ~np.isin(names, step.put))
-            self.take_out()  # what they had of energy goes and comes as work from outside
+            self.take_out()  # their energy is work from outside
 
     def _surround(self, plan: StepPlan) -> None:
-        """Environment of a step: loads, supports, fluids."""
+        """Determines the environment of a step: loads, supports, fluids."""
         motion, span, step = self.progress.motion, plan.span, plan.step
         self.before = before = self.environment
         self.environment = next_environment(self.system, before, step.still, span, motion.u, motion.v, motion.reaction)
@@ -154,7 +154,7 @@ class Run(RunState):
         self.hold_idle()
 
     def _increments(self, plan: StepPlan, made: Ready) -> None:
-        """A step through time, or along an arc."""
+        """Runs a step with increments, in time or along an arc."""
         (stage, marcher), motion, start, riks = made, self.progress.motion, plan.span.start, plan.riks
         if plan.step.dynamic and stage.is_explicit:
             instant = loading_at(stage, motion, start)
@@ -179,7 +179,7 @@ class Run(RunState):
             self.environment = settled(self.environment, clock.arc)
 
     def follow(self, step_run: StepRun) -> None:
-        """A step from its start to its end; ``fem/study`` goes through the last one in its own way."""
+        """Runs a step from its start to its end; ``fem/study`` replaces this for the last step."""
         step_run.open()
         self.checkpoints.opened(step_run)
         try:
@@ -192,7 +192,7 @@ class Run(RunState):
         step_run.close()
 
     def _stop(self) -> None:
-        """Statics is at rest; velocities it ends are named."""
+        """Statics sets velocities to zero; non-zero ones are reported."""
         motion = self.progress.motion
         if np.any(motion.v):
             self.sink.notice("a static step stops all motion: the velocities at its start are set to zero")
@@ -200,7 +200,7 @@ class Run(RunState):
         motion.a[:] = 0.0
 
     def _begin(self, plan: StepPlan, procedure: str, count: int | None) -> None:
-        """A step without increments, with the elements that it has removed."""
+        """Begins a step without increments, with the elements that it has removed."""
         number, now = plan.number, plan.span.start
         self.sink.begin(StepStart(number, plan.step.name, procedure, now, 0.0, count))
         for label, lost in self.fallen:
@@ -217,7 +217,7 @@ class Run(RunState):
         self.sink.modes(modes)
 
     def _steady_state(self, plan: StepPlan, procedure: SteadyState, stage: StepSystem) -> None:
-        """Which leaves what acts as it was."""
+        """Runs a step of harmonic motions; it leaves the loads unchanged."""
         from fem.solve.harmonic.responses import acting_in, responses
 
         number, motion, now = plan.number, self.progress.motion, plan.span.start

@@ -1,8 +1,8 @@
 """The lowest modes of K x = omega^2 M x, each confirmed by its residual, none left out.
 
-Modes are sought near a shift. The first shift has no mode below it, the next ones lie beside the lowest mode that is
-not confirmed yet, so that each is seen from near however wide the spectrum is. No mode is missing: signs of pivots show
-that.
+Modes are computed near a shift. The first shift is below all modes, the next ones are close to the lowest mode that is
+not confirmed yet, so that each mode has a shift nearby, however wide the spectrum is. Signs of pivots show that no mode
+is missing.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from fem.solve.step_system import StepSystem
 # Stiffness and mass over the independent dofs, the stiffness kept as the springs it is made of: K = R^T w R, or L^T w R
 # where forces have no potential and K is not symmetric (``unsymmetric_modes.py`` finds its modes).
 #
-# A row of R takes the stretch of one spring out of a motion: a bar's elongation (w = alpha), one component of the
-# difference of its ends (w = t, the stiffness of its tension), a spring. In the sum K a stiff bar that lies askew rubs
-# out the stiffness of tension beside it, by eps EA/L; in products with R^T w R it does not, for a stretch is the
-# difference of displacements that agree: what remains of the error is eps^2 EA/L in energies.
+# A row of R gives the elongation of one spring in a motion: a bar's elongation (w = alpha), one component of the
+# difference of its ends (w = t, the stiffness of its tension), a spring. In the sum K, rounding errors eps EA/L of a
+# stiff inclined bar hide the stiffness of its tension; in products with R^T w R they do not, because an elongation is
+# the difference of nearly equal displacements: the remaining error of energies is eps^2 EA/L.
 
 DENSE = 150
 """Up to this many equations, rods included, matrices are dense, and all modes are sought at once."""
 ROUNDING = 1e3 * float(np.finfo(float).eps)
-"""A stretch below this fraction of the displacements it is the difference of is rounding."""
+"""An elongation below this fraction of the displacements is a rounding error."""
 CANCELLED = 1e-9
-"""Stiffness of tension and of compression that cancel to this fraction do so as exactly as equilibrium was found."""
+"""If stiffness of tension and compression cancel to this fraction, the sum is zero within the error of equilibrium."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Pencil:
 
     rows       (r, n)  R, sparse
     weights    (r,)    w [N/m]
-    axial      ()      so many rows from the first are elongations of bars
+    axial      ()      number of rows, from the first, that are elongations of bars
     mass       (n, n)  sparse
     gradients  (m, n)  sparse; a motion x keeps the lengths of rods where G x = 0
     transform  (3n', n)  all dofs from the independent ones
@@ -76,7 +76,7 @@ class Pencil:
 
     @property
     def scale(self) -> float:
-        """Size of the largest eigenvalues [1/s^2], roughly; 1 of bodies that nothing holds."""
+        """Approximate size of the largest eigenvalues [1/s^2]; 1 for bodies without stiffness."""
         largest = abs(self.rows).max(axis=1).toarray().ravel()
         return float((largest**2 * np.abs(self.weights)).max(initial=0.0)) / float(abs(self.mass).max()) or 1.0
 
@@ -96,14 +96,15 @@ class Pencil:
         return np.asarray(self.weights @ (self.rows @ shapes) ** 2)
 
     def are_zero(self, shapes: Floats) -> Flags:
-        """Columns that meet no stiffness: what their springs hold is rounding, or cancels as in equilibrium."""
+        """Columns without stiffness: their spring forces are rounding errors, or cancel within the error of
+        equilibrium."""
         energies = self.weights[:, None] * (self.rows @ shapes) ** 2
         rounding = np.abs(self.weights) @ (ROUNDING * (abs(self.rows) @ np.abs(shapes))) ** 2
         return np.asarray(np.abs(energies.sum(axis=0)) <= CANCELLED * np.abs(energies).sum(axis=0) + rounding)
 
 
 def pencil_of(stage: StepSystem) -> Pencil:
-    """The pencil of a state evaluated into ``stage.work``. ModelError where nothing that is free has mass."""
+    """The pencil of a state evaluated into ``stage.work``. ModelError: no free dof has mass."""
     transform = reduction(stage.nodes.dof_kind, stage.equations)
     mass = (transform.T @ mass_matrix(stage) @ transform).tocsc()
     if mass.shape[0] == 0 or abs(mass).max() == 0.0:
@@ -124,7 +125,7 @@ def _springs(stage: StepSystem, transform: Sparse) -> tuple[Sparse, Floats, Spar
     ends = 3 * bars.nodes[:, :, None] + axes  # (m, 2, 3)
     bar = np.repeat(np.arange(count), 3)
     along = bar_tangent[P : P + 3].T.ravel()
-    # At rest q is a multiple of p (1; alpha, where that of a viscous bar is 1); a rod's is a constraint of its own.
+    # At rest q is a multiple of p (1; for viscous bars alpha); rods are separate constraints.
     multiple = np.einsum("ae,ae->e", bar_tangent[P : P + 3], bar_tangent[Q : Q + 3]) / (
         bar_tangent[P : P + 3] ** 2
     ).sum(axis=0)
@@ -157,7 +158,7 @@ Blocks: TypeAlias = list[Floats]
 
 
 def _families(stage: StepSystem, slopes: Floats) -> tuple[list[Ints], Blocks]:
-    """What the tangent holds beside bars and springs: blocks of one node (3, 3) or of two (6, 6), and their dofs."""
+    """Blocks of the tangent other than bars and springs: of one node (3, 3) or of two (6, 6), with their dofs."""
     tangent, springs = stage.work.tangent, stage.system.springs
     rest = tangent._replace(block=tangent.block.copy(), cross=tangent.cross.copy())
     stiffen_all(springs, -slopes, rest)
@@ -172,7 +173,7 @@ def _families(stage: StepSystem, slopes: Floats) -> tuple[list[Ints], Blocks]:
 
 
 def _is_unsymmetric(dofs: list[Ints], blocks: Blocks, transform: Sparse) -> bool:
-    """Their sum over the independent dofs is, by more than rounding."""
+    """Whether their sum over the independent dofs is unsymmetric, beyond rounding errors."""
     odd = [(at, block) for at, block in zip(dofs, blocks, strict=True) if np.any(block != block.T)]
     if not odd:
         return False
@@ -211,7 +212,7 @@ def _split(dofs: list[Ints], blocks: Blocks, is_whole: bool, size: int) -> tuple
     return rows, to, own
 
 
-# K - shift M among the motions that keep the lengths of rods: solutions, and how many modes lie below the shift.
+# Solutions with K - shift M for motions that keep the lengths of rods, and the number of modes below the shift.
 #
 #     [ K - shift M  G^T ] [x  ]   [ b ]
 #     [ G            0   ] [tau] = [ g ]
@@ -219,19 +220,19 @@ def _split(dofs: list[Ints], blocks: Blocks, is_whole: bool, size: int) -> tuple
 # The signs of the pivots of a symmetric factorisation count the eigenvalues below the shift (Sylvester's law of
 # inertia); each rod adds a negative one.
 #
-# Where stiff bars rub out the stiffness beside them, they are taken out of K and treated as rods that give way: rows of
-# elongations join G, with -1/alpha on the diagonal instead of 0, and nothing is added to what is much larger.
+# If rounding errors of stiff bars hide smaller stiffness, these bars are removed from K and treated as elastic rods:
+# their rows join G, with -1/alpha on the diagonal instead of 0, so that no small number is added to a large one.
 
 SOUND = 1e-6
-"""Fraction of a solution that its residual may change before bars are taken out of K."""
+"""Largest change of a solution by its residual, as a fraction, before bars are removed from K."""
 REGULAR = 1e-3
-"""The same with bars taken out: beyond it the shift is an eigenvalue, or as good as one."""
+"""The same with bars removed: beyond it the shift counts as an eigenvalue."""
 
 
 class Factor:
     """Factors at one shift.
 
-    is_regular  the shift is no eigenvalue: a solution is confirmed by its residual
+    is_regular  the shift is not an eigenvalue: a solution has been checked by its residual
     below       modes below the shift, directions without mass and with negative stiffness included; -1: unknown
     """
 
@@ -246,7 +247,7 @@ class Factor:
         return np.asarray(self._scale[:, None] * self._solve(self._scale[:, None] * whole))[: len(right)]
 
     def _factorise(self, is_apart: bool, limit: float) -> bool:
-        """False where the factors are of no use. ``is_apart``: bars are taken out of K."""
+        """Factorises; False if the factors are unusable. ``is_apart``: bars are removed from K."""
         from scipy.linalg import eigvalsh_tridiagonal, ldl
         from scipy.sparse.linalg import splu
 
@@ -271,7 +272,7 @@ class Factor:
         return True
 
     def _without_pivots(self, matrix: Sparse, limit: float) -> bool:
-        """Symmetric factors of large models, whose pivots are counted; False where they are of no use."""
+        """Symmetric factors of large models, whose pivots are counted; False if they are unusable."""
         order = elimination_order(matrix, self.pencil.size)
         back = np.argsort(order)
         factor = symmetric_factor(matrix[order][:, order].tocsc(), "NATURAL")
@@ -285,7 +286,7 @@ class Factor:
         return True
 
     def _confirms(self, limit: float) -> bool:
-        """A solution is hardly changed by its own residual."""
+        """Whether a solution is hardly changed by its own residual."""
         pencil = self.pencil
         right = pencil.mass @ start_vector(pencil.size)[:, None]
         with np.errstate(all="ignore"):
@@ -296,7 +297,7 @@ class Factor:
 
 
 def elimination_order(matrix: Sparse, size: int) -> Ints:
-    """Rows in an order that keeps factors sparse; rods and bars stand behind the dofs they join: no pivot is zero."""
+    """Order of rows that keeps factors sparse; rods and bars follow the dofs they connect, so that no pivot is zero."""
     pattern = abs(matrix)
     joins = pattern[size:, :size].tocoo()
     turn = minimum_degree(pattern[:size, :size] + joins.T @ joins).astype(float)
@@ -322,25 +323,25 @@ def bordered(pencil: Pencil, shift: complex, is_apart: bool) -> Sparse:
 
 
 FREE = 1e-10
-"""Size of the first shift, over that of the largest eigenvalues: less than the modes of a free body, more than zero."""
+"""First negative shift, relative to the largest eigenvalues: small, but larger than rounding errors."""
 ROUNDS = 20
-"""Most shifts: windows cover a spectrum 1e16 wide in four, and a mode that is not confirmed costs two."""
+"""Largest number of shifts: a spectrum 1e16 wide needs four, and a mode that is not confirmed two."""
 STRIDE = 1e4
-"""How much farther a shift looks for modes where none is seen."""
+"""Factor by which a shift moves away if no mode is found."""
 APART = 1e-4
-"""Least relative distance of two modes between which the count is taken."""
+"""Smallest relative distance of two modes between which modes are counted."""
 SPARE = 6
-"""Modes sought beyond those wanted: the count is taken in a gap behind the last one."""
+"""Number of modes computed beyond those wanted: modes are counted up to a gap after the last one."""
 
 
 @dataclass(slots=True)
 class Ladder:
     """Modes by rising omega^2.
 
-    squares   (k,)    omega^2 of confirmed modes; zero where a motion meets no stiffness
+    squares   (k,)    omega^2 of confirmed modes; zero for motions without stiffness
     shapes    (n, k)  x.M x = 1
     failed    (f,)    omega^2 of modes that were seen but not confirmed, roughly, rising
-    total     how many modes the model has; -1: not counted
+    total     number of modes of the model; -1: not counted
     missing   modes counted below the highest one but not seen; -1: they could not be counted
     massless  directions without mass and with negative stiffness
     """
@@ -354,25 +355,25 @@ class Ladder:
     _previous: float = field(default=np.nan, init=False)
 
     def add(self, squares: Floats, shapes: Floats, seen: Floats) -> Floats:
-        """Take in confirmed modes; of those only ``seen`` return what another shift may confirm, rising."""
+        """Adds confirmed modes; of those only ``seen``, returns the ones that another shift may confirm, rising."""
         order = np.argsort(np.concatenate([self.squares, squares]), kind="stable")
         self.squares = np.concatenate([self.squares, squares])[order]
         self.shapes = np.concatenate([self.shapes, shapes], axis=1)[:, order]
-        self.failed = self.failed[~_are_among(self.failed, squares)]  # another shift has confirmed what one could not
+        self.failed = self.failed[~_are_among(self.failed, squares)]  # confirmed by another shift meanwhile
         seen = np.sort(seen[~_are_among(seen, self.failed)])
-        if len(seen) and abs(seen[0] - self._previous) <= 1e-2 * abs(self._previous):  # a shift beside it was no help
+        if len(seen) and abs(seen[0] - self._previous) <= 1e-2 * abs(self._previous):  # a close shift did not help
             of_it = _are_among(seen, seen[:1])
             self.failed, seen = np.sort(np.append(self.failed, seen[of_it])), seen[~of_it]
         self._previous = seen[0] if len(seen) else np.nan
         return seen
 
     def settled(self) -> Floats:
-        """Modes that will not be sought again, rising."""
+        """Modes that are not computed again, rising."""
         return np.sort(np.concatenate([self.squares, self.failed]))
 
 
 def lowest_modes(pencil: Pencil, wanted: int) -> Ladder:
-    """At least the ``wanted`` lowest modes, as far as there are so many and they can be confirmed."""
+    """At least the ``wanted`` lowest modes, as far as they exist and can be confirmed."""
     heavy, none = int(np.count_nonzero(pencil.mass.diagonal())), np.zeros(0)
     root = MassRoot(pencil) if pencil.is_small or 2 * wanted >= heavy else None
     if root and root.modes == 0:
@@ -390,7 +391,7 @@ def lowest_modes(pencil: Pencil, wanted: int) -> Ladder:
         count, known = sought - len(ladder.squares) + spare, ladder.shapes
         near = root.near(factor, known) if root else some_near(factor, known, count, turn)
         order = np.argsort(near[0], kind="stable")
-        order = order[near[0][order] > lowest.shift][:count]  # below it there is none, but rounding
+        order = order[near[0][order] > lowest.shift][:count]  # below it there are only rounding errors
         seen = ladder.add(*confirm(factor, known, near[0][order], near[1][:, order]))
         settled = ladder.settled()
         if len(settled) >= sought and not np.any(seen < settled[sought - 1]):
@@ -400,14 +401,14 @@ def lowest_modes(pencil: Pencil, wanted: int) -> Ladder:
             factor, spare = lowest, 2 * spare + ladder.missing
         elif len(seen):
             factor = _beside(pencil, seen[0], settled)
-        else:  # nothing more is seen from here
+        else:  # nothing more is found from here
             farthest = np.abs(np.append(settled, [factor.shift, FREE * pencil.scale])).max()
             factor, spare = _beside(pencil, STRIDE * farthest, settled), 2 * spare
     return ladder
 
 
 def _below_all(pencil: Pencil) -> Factor:
-    """Factors at the first of ever lower shifts that has no mode below it. ModelError where none is regular."""
+    """Factors at a shift below all modes, tried at ever lower values. ModelError: none is regular."""
     last: Factor | None = None
     for shift in (0.0, *(-FREE * pencil.scale * 100.0 ** np.arange(10))):
         factor = Factor(pencil, float(shift))
@@ -421,7 +422,7 @@ def _below_all(pencil: Pencil) -> Factor:
 
 
 def _beside(pencil: Pencil, square: float, settled: Floats) -> Factor:
-    """Factors at a shift near a mode: half-way to the next settled one below, or farther off where it is singular."""
+    """Factors at a shift near a mode: half-way to the next settled one below, or farther away if singular."""
     below = settled[settled < square]
     gap = max(1e-2 * abs(square), 0.5 * (square - below[-1]) if len(below) else abs(square))
     gap = max(gap, 1e-14 * pencil.scale * FREE)
@@ -434,8 +435,8 @@ def _beside(pencil: Pencil, square: float, settled: Floats) -> Factor:
 
 
 def _missing(pencil: Pencil, rungs: Floats, sought: int, below_all: int) -> int:
-    """Modes below the widest gap behind the last mode sought that are counted but not among ``rungs``; -1: unknown."""
-    if sought == 0 or np.all(rungs[:sought] == 0.0):  # nothing lies below the first shift, so nothing below zero
+    """Number of modes below the widest gap after the last mode sought that are not among ``rungs``; -1: unknown."""
+    if sought == 0 or np.all(rungs[:sought] == 0.0):  # no mode is below the first shift, so none is negative
         return 0
     gaps = np.diff(rungs[sought - 1 :])
     sizes = np.maximum(np.abs(rungs[sought:]), np.abs(rungs[sought - 1 : -1]))
@@ -456,7 +457,7 @@ def _are_among(values: Floats, others: Floats) -> Flags:
     return np.asarray(near.any(axis=1))
 
 
-# Modes near a shift: found by inverse iteration, corrected and confirmed.
+# Modes near a shift: computed by inverse iteration, corrected and confirmed.
 #
 # Each x is corrected by (K - shift M)^-1 (K x - omega^2 M x), which is a step of inverse iteration, and also a step of
 # iterative refinement, for K x is formed spring by spring. The size of the last correction, |dx| for |x| = 1 in the
@@ -465,22 +466,22 @@ def _are_among(values: Floats, others: Floats) -> Flags:
 # the square of that over the distance to the next one.
 
 CONFIRMED = 1e-8
-"""Relative distance of omega^2 to an eigenvalue up to which a mode is given."""
+"""Largest relative distance of omega^2 from an eigenvalue for a mode to be accepted."""
 WINDOW = 1e5
-"""Modes this many times farther from the shift than the nearest one are left to another shift."""
+"""Modes this many times farther from the shift than the nearest one are computed with another shift."""
 CORRECTIONS = 8
-"""Most corrections at one shift; each leaves of an error what the shift is nearer to the mode than to the others."""
+"""Most corrections at one shift; each reduces the error by the ratio of distances of this and the next mode."""
 UNSEEN = 1e-13
-"""Modes are lost in rounding where the nearest one is nearer to the shift by this factor."""
+"""A mode is lost in rounding errors if the nearest one is closer to the shift by this factor."""
 MASSLESS = 1e-12
-"""Fraction of the mass of its dofs below which a motion has none."""
+"""A motion has no mass if its mass is below this fraction of the mass of its dofs."""
 INDEPENDENT = 1e-6
-"""Fraction of a motion's mass that others must leave it to count as another one."""
+"""Fraction of a motion's mass that must remain after subtraction of others for it to count as independent."""
 
 
 class MassRoot:
-    """M = C C^T over the dofs with mass: small models are turned into C^T (K - shift M)^-1 C, all modes at once.
-    modes   how many motions with mass the rods leave"""
+    """M = C C^T over the dofs with mass: for small models all modes are those of C^T (K - shift M)^-1 C.
+    modes   number of motions with mass that the rods allow"""
 
     def __init__(self, pencil: Pencil) -> None:
         mass = pencil.mass.toarray()
@@ -500,7 +501,7 @@ class MassRoot:
         return moved, self.root.T @ moved
 
     def near(self, factor: Factor, known: Floats) -> tuple[Floats, Floats]:
-        """omega^2 and shapes of the modes that are not known, as far as they are seen from this shift."""
+        """omega^2 and shapes of the modes that are not known, as far as they can be resolved from this shift."""
         root, (moved, inverse) = self.root, self.inverse(factor)
         taken = root.T @ known
         inverse -= taken @ (taken.T @ inverse)
@@ -512,7 +513,7 @@ class MassRoot:
 
 
 def _rank_of_moves(pencil: Pencil, scale: Floats, heavy: Ints, vectors: Floats) -> int:
-    """Dimension of what moves with mass and keeps the lengths of rods."""
+    """Dimension of the motions that have mass and keep the lengths of rods."""
     from scipy.linalg import null_space
 
     moves = null_space(pencil.gradients.toarray())
@@ -540,7 +541,7 @@ def some_near(factor: Factor, known: Floats, count: int, turn: int) -> tuple[Flo
         squares, shapes = eigsh(operator, M=pencil.mass, OPinv=operator, **wanted)
     except ArpackNoConvergence as error:
         squares, shapes = error.eigenvalues, error.eigenvectors
-    except ArpackError:  # nothing is left that the start vector has a part of
+    except ArpackError:  # the start vector is exhausted
         return np.zeros(0), np.zeros((pencil.size, 0))
     return np.asarray(squares), factor.solve(pencil.mass @ shapes, np.zeros((rods, len(squares))))
 
@@ -570,7 +571,7 @@ def confirm(factor: Factor, known: Floats, squares: Floats, shapes: Floats) -> t
 
 
 def _apart_from(pencil: Pencil, x: Floats, known: Floats) -> Floats:
-    """What of the motions is orthogonal to the known ones; those with nothing left are dropped."""
+    """The part of the motions that is orthogonal to the known ones; motions without such a part are dropped."""
     held = pencil.mass @ known
     size = np.sqrt(np.abs(np.einsum("ik,ik->k", x, pencil.mass @ x)))
     x = x[:, size > 0.0] / size[size > 0.0]

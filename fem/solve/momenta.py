@@ -1,16 +1,16 @@
-"""Linear and angular momentum: the rigid motions along which nothing from outside acts, and what goes with them.
+"""Linear and angular momentum: rigid motions without external force, their conservation and its check.
 
-Internal forces do no work along a rigid motion r (3n,), so that its momentum r.M v stays where nothing else does:
+Internal forces do no work along a rigid motion r (3n,), so that its momentum r.M v is constant without external force:
 
-    shifts   that no support, equation, spring to the ground or load resists or drives
-    turns    about the centre of mass, where nothing but weight acts and no force keeps a direction in space: no spring
+    shifts   translations without supports, equations, springs to the ground or loads along them
+    turns    about the centre of mass, with no load but weight, if no force has a fixed direction in space: no spring
              between dofs, no geometrically linear bar or plane, no equation but those of nodes that are tied to bodies
 
-None where something else acts from outside: water, the ground, a moment, damping by ALPHA, a clamp held in space. All
-this is decided once per step.
+None with other external actions: water, the ground, a moment, damping by ALPHA, a clamp held in space. All this is
+decided once per step.
 
-Shifts stay with every scheme. So do turns where forces act in the middle of increments (ENERGY MOMENTUM, MOREAU) and
-with EXPLICIT; the other schemes lose or win some in each increment, as they do of energy.
+Every scheme conserves linear momentum. Angular momentum is conserved if forces act in the middle of increments (ENERGY
+MOMENTUM, MOREAU) and with EXPLICIT; the other schemes have an error in each increment, as in energy.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from fem.solve.newton.groups import Motion, Problem
 from fem.solve.step_system import StepSystem
 
 EXACT, ROUGH = 1e-4, 1e-2
-"""Part of the momenta of all nodes by which their sum may be off where the scheme keeps it, and where it does not."""
+"""Allowed change of momenta over those of all nodes, for schemes that conserve them, and for others."""
 ROUND_OFF = 1e-12
 SAME = 1e-9
-"""Part of a load, or of a direction, below which it counts as none."""
+"""Fraction of a load, or of a direction, that counts as zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +62,13 @@ class Conserved:
         return found
 
     def rigid(self, motions: Floats, wanted: Floats) -> Floats:
-        """(c, 3n) the velocities along the motions (k, 3n) that have momenta (k, c)."""
+        """(c, 3n) the rigid velocities along the motions (k, 3n) that have momenta (k, c)."""
         mass = motions @ np.array([self.momentum(motion) for motion in motions]).T
         return np.asarray(np.linalg.lstsq(mass, wanted, rcond=None)[0].T @ motions)
 
 
 def kept_momenta(stage: StepSystem) -> Conserved | None:
-    """Which momenta stay in a step; None: none."""
+    """Momenta that are conserved in a step; None: none."""
     nodes, equations, problem = stage.nodes, stage.equations, stage.problem
     held, dofs = _axes_of(np.flatnonzero(nodes.dof_kind == 0)), stage.system.springs.dofs
     if held.all() or len(nodes.damping):
@@ -103,7 +103,7 @@ def kept_momenta(stage: StepSystem) -> Conserved | None:
 
 
 def _missed(equations: Equations, motions: Floats) -> Floats:
-    """(slaves, k) by how much motions (k, 3n) are not those of dofs that depend on others."""
+    """(slaves, k) difference of motions (k, 3n) from those of dofs that depend on others."""
     followed = motions.copy()
     for motion in followed:
         expand(equations, motion)
@@ -111,22 +111,22 @@ def _missed(equations: Equations, motions: Floats) -> Floats:
 
 
 def _axes_of(dofs: Ints) -> Flags:
-    """(3,) which axes some dofs belong to."""
+    """(3,) whether any of the dofs belongs to an axis."""
     found = np.zeros(3, bool)
     found[dofs % 3] = True
     return found
 
 
 def _is_internal(family: Family, group: Any, has_loads: bool) -> bool:
-    """Its forces act between nodes: those of bending where no end is held in space, lines over pulleys where they have
-    no weight."""
+    """Whether its forces act between nodes only: bending without ends clamped in space, lines over pulleys without
+    weight."""
     if family is BENDING or family is BENDING_DAMPING:
         return bool(np.all(group.nodes[:, 0] >= 0))
     return family is ROPE_LAWS or (family is REEVING and not has_loads)
 
 
 class MomentumWatch:
-    """Compares the momenta that stay in a step with what they were at its start.
+    """Compares the conserved momenta of a step with those at its start.
 
     begin (k,)  momenta at the start of the step;  sizes (2,) largest so far of all nodes: along shifts, about axes
     """
@@ -136,7 +136,7 @@ class MomentumWatch:
         self.begin, self.sizes, self.is_told = np.zeros(0), np.zeros(2), False
 
     def open(self, stage: StepSystem, motion: Motion) -> None:
-        """Begin to watch a step, or what is left of the model from now on."""
+        """Begins to watch a step, or the remaining model after elements were removed."""
         self.kept, self.sizes[:] = kept_momenta(stage) if stage.is_dynamic else None, 0.0
         self.keeps_turns = stage.is_explicit or (stage.scheme.is_recursion and bool(stage.coefficients.secant))
         if self.kept:
@@ -144,7 +144,7 @@ class MomentumWatch:
             self.begin = self._momenta(motion)[0]
 
     def look(self, progress: Progress) -> str:
-        """Notice about the momenta at the end of a chunk, once; usually empty."""
+        """Notice about changed momenta at the end of a chunk, given once; usually empty."""
         if not self.kept or self.is_told:
             return ""
         now, noise = self._momenta(progress.motion)
@@ -165,7 +165,7 @@ class MomentumWatch:
         )
 
     def _momenta(self, motion: Motion) -> tuple[Floats, Floats]:
-        """(k,) those that stay, and their round-off; the sizes are brought up to date."""
+        """(k,) conserved momenta, and their rounding errors; updates the sizes."""
         assert self.kept
         x, p = self.place + motion.u, self.kept.momentum(motion.v)
         nodes, own = x.reshape(-1, 3), p.reshape(-1, 3)

@@ -1,4 +1,4 @@
-"""From the arrays of the march to what is said of it: rows, whole fields, remarks."""
+"""From the arrays of the march to output: rows, whole fields, notices."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from fem.solve.newton.groups import ROW, Motion, Record
 from fem.solve.step_system import StepSystem, record
 
 REACTION = 3
-"""Where it stands among the recorded quantities of nodes."""
+"""Index of RF among the recorded quantities of nodes."""
 TENSION = 3
-"""Where T, and what follows it, stand among those of elements."""
+"""Index of T among the quantities of elements; quantities derived from it follow."""
 REMARKS = {
     groups.AT_FLOOR: (
         "some increments converged only to round-off: the residual stopped falling above the given tolerance, which "
@@ -47,9 +47,9 @@ REMARKS = {
         "notice on slack lines)"
     ),
 }
-"""Flag of an increment -> what is said of it, once."""
+"""Flag of an increment -> notice, given once."""
 MANY_ITERATIONS = 15
-"""A static increment that takes more solves than this may have jumped to another branch."""
+"""A static increment with more solves than this may have jumped to another branch."""
 
 
 def rows_of(
@@ -69,7 +69,7 @@ def rows_of(
 
 
 def copy_of(kept: Record, rows: Ints) -> Record:
-    """Some rows of a record, as they stay."""
+    """A copy of some rows of a record."""
     return kept._replace(increments=kept.increments[rows], kinematics=kept.kinematics[rows], values=kept.values[rows])
 
 
@@ -87,7 +87,7 @@ def note_loads(
     factors: Floats | None = None,
 ) -> None:  # fmt: skip
     """CF (k, p, 3) of k instants: the concentrated loads of recorded nodes.
-    factor  (k,) that of RIKS;  factors (k, q): those of all loads, where they are known"""
+    factor  (k,) load factor of RIKS;  factors (k, q): those of all loads, if known"""
     for number, case in enumerate(environment.nodal):
         of_case = evaluate(case.curve, time) if factors is None else factors[:, number]
         if factor is not None and isinstance(case.curve, Ramp):
@@ -96,13 +96,13 @@ def note_loads(
 
 
 def numbers_in(kept: Record) -> int:
-    """How many numbers a record has room for."""
+    """Amount of numbers that a record can store."""
     return kept.increments.size + kept.kinematics.size + kept.values.size
 
 
 def before_overflow(kept: Record, rows: Ints) -> Ints:
-    """Those of ``rows`` before the first one with a number that overflowed, or is none.
-    Forces are looked at where equilibrium is sought; what is made of them (energies, stresses) only overflows here."""
+    """Those of ``rows`` before the first one with an infinite number or NaN.
+    Forces are checked during the solution; quantities computed from them (energies, stresses) are checked here."""
     whole = kept.increments.base if kept.increments.base is kept.values.base else None
     if len(rows) == len(kept.increments) and whole is not None and np.isfinite(whole).all():
         return rows
@@ -118,7 +118,7 @@ def frame_of(
     stage: StepSystem, number: int, progress: Progress, thermal: Floats, factor: Floats | None, is_end: bool,
     is_due: bool,
 ) -> Frame:  # fmt: skip
-    """The whole field of a state; ``factor`` (1,): that of RIKS."""
+    """The whole field of a state; ``factor`` (1,): load factor of RIKS."""
     system = stage.system
     kept = record(stage, 1, np.arange(len(system.labels)), np.arange(len(system.family)))
     note_increment(0, 0, 0.0, 0.0, 0, 0.0, stage.problem, thermal, progress.motion, kept)
@@ -130,19 +130,19 @@ def frame_of(
 
 
 UNLOADED = 1e-3
-"""A converged increment whose residual is larger, relative to its forces, has none."""
+"""A converged increment with a larger residual, relative to its forces, has no load to compare it with."""
 NO_FORCE = 1e-9
-"""Strain of bars that carry nothing but round-off."""
+"""Strain of bars that is a rounding error."""
 
 
 def is_unloaded(increment: Floats) -> bool:
-    """An increment (its row) has no forces that its residual could be compared with."""
+    """Whether an increment (its row) has no forces with which its residual could be compared."""
     flags = int(increment[ROW.flags]) & (groups.AT_FLOOR | groups.LOADS_VANISHED)
     return flags != 0 and bool(increment[ROW.norm] > UNLOADED)
 
 
 def slack_notice(stage: StepSystem, motion: Motion, thermal: Floats) -> str:
-    """Notice: statics has ended in a state in which no bar carries a force; empty where one does."""
+    """Notice that statics has ended in a state without force in any bar; otherwise empty."""
     system, constants = stage.system, stage.bars.constants
     elements = np.flatnonzero(system.family[:, 0] != MASS_FAMILY)
     if not len(elements):
@@ -158,7 +158,7 @@ def slack_notice(stage: StepSystem, motion: Motion, thermal: Floats) -> str:
 
 
 def acting_of(stage: StepSystem, scales: bool) -> Acting:
-    """What acts in a step, bars apart. scales: its loads go by a load factor"""
+    """Masses, loads and springs of a step. scales: its loads are multiplied by a load factor"""
     system, environment = stage.system, stage.environment
     springs, model = system.springs, system.model
     elements = np.flatnonzero(system.family[:, 0] == SPRING_FAMILY)
@@ -191,7 +191,7 @@ def acting_of(stage: StepSystem, scales: bool) -> Acting:
 
 
 def jumps_of(increments: Floats, increment: int) -> list[tuple[Flags, str]]:
-    """Static increments after ``increment`` that took suspiciously many solves, and what to say of the first."""
+    """Static increments after ``increment`` with suspiciously many solves, and the notice for the first."""
     many = increments[:, ROW.iterations] > MANY_ITERATIONS
     if not np.any(many):
         return []
@@ -209,7 +209,7 @@ def snapped(increments: Floats) -> Ints:
 
 
 def remarks_of(increments: Floats, others: list[tuple[Flags, str]]) -> list[str]:
-    """What is noteworthy in new rows, in the order in which it happened, however they were cut into chunks."""
+    """Notices about new rows, in order of time, independent of the division into chunks."""
     flags = increments[:, ROW.flags].astype(np.int64)
     remarks = [((flags & flag) != 0, text) for flag, text in REMARKS.items()]
     return [text for _, text in sorted((int(where.argmax()), text) for where, text in remarks + others if where.any())]

@@ -1,16 +1,16 @@
-"""Where a static path loses its stability, and whether an increment has stayed on it.
+"""Critical points of static equilibrium paths, and the check that an increment has stayed on its path.
 
-After each increment the negative eigenvalues of the tangent are counted. Where their number changes, that eigenvalue is
-zero in between: the increment is repeated in parts until the place is known to 1e-9 of it. With the vector v of this
-eigenvalue and the load f that changes, v.f = 0 in a *bifurcation*, where another path crosses; else it is a *limit*
-point, where the load turns. Source: Riks (1979); Wriggers & Simo, Int. J. Numer. Methods Eng. 30 (1990) 155.
+After each increment the negative eigenvalues of the tangent are counted. If their number changes, an eigenvalue is zero
+in between: the increment is repeated in parts until the point is known to 1e-9 of it. With the vector v of this
+eigenvalue and the changing load f, v.f = 0 at a *bifurcation*, where another path crosses; otherwise it is a *limit*
+point, an extreme of the load. Source: Riks (1979); Wriggers & Simo, Int. J. Numer. Methods Eng. 30 (1990) 155.
 
-An increment [P, Q] stays on its path where the way u_Q - u_P is the mean of what the tangents at P and at Q foretell,
-and these do not differ much; or where no bar is pressed anywhere between the two, since the energy is convex there
-(on the straight way, or on the cubic that both tangents foretell).
-Arcs (``newton/arc.py``) that do not are shortened. Increments at given loads are gone through again in parts: where no
-part, however short, goes on, the path has ended, and the increment has jumped to another one. Increments at loads that
-all change at a steady rate are looked at together, as one: twice as many while they stay, one by one where they do not.
+An increment [P, Q] stays on its path if u_Q - u_P is the mean of the predictions by the tangents at P and at Q, and
+these do not differ much; or if no bar is in compression between the two, because the energy is convex there (on the
+straight line, or on the cubic given by both tangents).
+Arcs (``newton/arc.py``) that fail this check are shortened. Increments at given loads are repeated in parts: if no
+part, however short, stays on the path, the path has ended, and the increment has jumped to another one. Increments
+whose loads all change at constant rates are checked together: twice as many after each success, singly after a failure.
 """
 
 from __future__ import annotations
@@ -50,36 +50,36 @@ from fem.solve.step_system import NO_ROPES, StepSystem, loading, loading_at, rec
 TIGHT = 1e-10
 """Relative residual of parts of increments."""
 FOUND = 1e-9
-"""Part of an increment to which a critical point is located."""
+"""Accuracy of a critical point, as a fraction of an increment."""
 FINEST, KINK, COARSE = 2.0**-23, 2.0**-10, 2.0**-5
-"""Parts of an increment: the shortest that is tried; from which on tangents may differ, as bars have laws; up to which
-the count is taken half-way, too."""
+"""Parts of an increment: the shortest that is tried; the longest over which tangents may differ by kinks of laws; the
+longest without a count at half-way."""
 FIRST = 16
-"""Increments that the first look is at."""
+"""Number of increments in the first check."""
 STEADY = 0.1
-"""Part of the change of what acts by which it may depart from a steady rate."""
+"""Largest deviation of a load from a constant rate, as a fraction of its change."""
 MOST = 200
-"""Parts of an increment that are tried at most."""
+"""Largest number of parts of an increment that are tried."""
 SAMPLES = 8
-"""Parts of the way at whose ends bars are looked at."""
+"""Number of parts of the way at whose ends bars are checked for compression."""
 BENT, ASKEW, ALIKE = 0.5, 0.1, 0.8
-"""Most that ways foretold at both ends may differ; that their mean may be off. Least cosine between tangents."""
+"""Largest difference of the predictions at both ends; largest error of their mean. Smallest cosine between tangents."""
 ACROSS = 1e-5
-"""Cosine between load and eigenvector below which they are perpendicular."""
+"""Load and eigenvector are orthogonal if their cosine is below this."""
 SAME, NEAR = 1e-4, 0.05
-"""Part of the way of an increment between one place and itself; and between a place and one just beside it."""
+"""Fraction of an increment within which two points are the same, and within which they are close."""
 BALANCED = 1e-4
-"""Part of the largest force that may be out of balance at the start of a path."""
+"""Largest residual at the start of a path, as a fraction of the largest force."""
 SMALL = 1e-9
-"""Part of the stiffness, or of the displacements, that is none."""
+"""Fraction of the stiffness, or of the displacements, that counts as zero."""
 
 
 HARMLESS = (SEABED, FLUID, ADDED_MASS, REEVING, ROPE_LAWS, BENDING, BENDING_DAMPING)
-"""Families that lose no stability while no bar is pressed."""
+"""Families that are stable as long as no bar is in compression."""
 
 
 class PathState(NamedTuple):
-    """A state on the path: what changes, and its time (the arc length of RIKS)."""
+    """A point of the path: all that changes, and its time (the arc length of RIKS)."""
 
     state: dict[str, Any]
     time: float
@@ -114,7 +114,8 @@ def path_of(step: StepState, has_ropes: bool) -> PathWatch | None:
 
 
 def may_lose(stage: StepSystem) -> bool:
-    """There may be more than one equilibrium: something besides cables may be pressed, or pushes."""
+    """Whether there may be several equilibria: something other than cables may be in compression, or have negative
+    stiffness."""
     is_bar = bool((stage.bars.kinds[:, 1] != BILINEAR).any() or _pressable(stage).any())
     return is_bar or _others(stage) or bool(stage.system.model.corners)
 
@@ -132,9 +133,9 @@ def _pressable(stage: StepSystem) -> Floats:
 
 
 class PathWatch:
-    """Of one static step. negative: eigenvalues of the tangent at the last increment, below zero; -1: unknown.
-    is_there: the last increment is in equilibrium, which the start of a step need not be: no path leads from there.
-    most: increments that the next look is at. bends: tangents will be asked for."""
+    """Watches the path of one static step. negative: negative eigenvalues at the last increment; -1: unknown.
+    is_there: the last increment is in equilibrium (not always so at the start of a step: no path begins there).
+    most: number of increments in the next check. bends: tangents will be needed."""
 
     changing = ("negative", "is_told", "is_there", "most", "bends")
 
@@ -156,13 +157,13 @@ class PathWatch:
             self.most = 1
 
     def keep(self) -> PathState:
-        """The state of now."""
+        """The present state."""
         step = self.step
         return PathState({"motion": copied(step.progress.motion), "arc": copied(step.arc)}, step.progress.time)
 
     def sets_off(self, chunk: Loading) -> PathState:
-        """The state of now, from which a chunk sets off. Where tangents will be asked for (first, or where something
-        may push), what that of here foretells is found now: a factor that is kept serves the first iteration, too."""
+        """The present state, at the start of a chunk. If tangents will be needed (at first, or if something may have
+        negative stiffness), the prediction is computed now, as its factor also serves the first iteration."""
         here, time = self.keep(), float(chunk.time[-1])
         self.ahead = None
         if self.bends and self.is_there and not self.is_arc:
@@ -171,8 +172,8 @@ class PathWatch:
         return here
 
     def passes(self, before: PathState, chunk: Loading, done: int) -> bool:
-        """Look at the increments of a chunk just made, from a place; False: they are undone; fewer follow, or a shorter
-        one where there was one."""
+        """Checks the increments of a chunk from a point on; False: they are undone; fewer follow, or a shorter one if
+        there was only one."""
         after = self.keep()._replace(time=float(chunk.time[done]))
         if done > 1 and not (self._is_steady(before, chunk, done) and self._stays(before, after)[0]):
             self.most = done // 2
@@ -191,11 +192,11 @@ class PathWatch:
             points = found
         self._put(after)
         self._tell(points)
-        self.ahead = None  # of this chunk alone: no checkpoint needs it
+        self.ahead = None  # valid in this chunk only: no checkpoint needs it
         return True
 
     def _is_steady(self, before: PathState, chunk: Loading, done: int) -> bool:
-        """All that acts changes at a steady rate in so many increments: what is lost in them is not regained."""
+        """Whether all loads change at constant rates in so many increments, so that no sign change is reversed."""
         acts, times = self.step.stage.environment, chunk.time[: done + 1]
         cases = [*acts.moments, *acts.winches, *(case for flow in acts.flows for case in flow.cases)]
         curves = [case.curve for case in cases] + [curve for flow in acts.flows for curve in flow.streams]
@@ -208,8 +209,8 @@ class PathWatch:
         return not acts.tensions and all(most <= STEADY * change for most, change in off)
 
     def _stays(self, before: PathState, after: PathState) -> tuple[bool, int]:
-        """Whether the increments from one place to another are on its path, without a critical point; the count there.
-        The state of now is that of ``after``."""
+        """Whether increments stay on the path without a critical point; the number of negative eigenvalues at the end.
+        The present state is ``after``."""
         square = self._unstressed(before, after)
         self.bends = square is None
         if square is not None and self._is_convex(before, after, square):
@@ -221,7 +222,7 @@ class PathWatch:
     # Arcs
 
     def _of_arc(self, before: PathState, after: PathState) -> list[Critical] | None:
-        """Critical points of an arc; None: it bends too much, and may be shortened."""
+        """Critical points of an arc; None: its direction changes too much, and it may be shortened."""
         end = self._spectrum(after.time)
         load = self._load()
         foretold = end.solve(load)
@@ -241,17 +242,17 @@ class PathWatch:
         return list(self._between(before, after, end, turned))
 
     def _joined(self, way: Floats, change: float) -> Floats:
-        """(3n + 1,) displacement and load factor, as arcs measure them."""
+        """(3n + 1,) displacement and load factor, scaled as in arc lengths."""
         return np.append(math.sqrt(self.step.arc.numbers[METRIC]) * way, change)
 
     def _load(self) -> Floats:
-        """(n,) change of the load with the load factor, over the independent dofs."""
+        """(n,) derivative of the load by the load factor, over the independent dofs."""
         return self._condensed(np.asarray(self.step.arc.slope @ self.step.stage.loads.vectors))
 
     # Increments at given loads
 
     def _of_loads(self, before: PathState, after: PathState) -> list[Critical] | None:
-        """Critical points of an increment; None: it left its path, and may be shortened."""
+        """Critical points of an increment; None: it has left its path, and may be shortened."""
         stays, count = self._stays(before, after)
         if stays:
             self.most = 2
@@ -277,10 +278,10 @@ class PathWatch:
         self.negative = count
         ends = [] if is_whole else list(self._ends(before, here, after.time))
         jump = Critical("jump", after.time, math.nan, True, None)
-        return [*found, *ends, jump] if ends or is_whole else found  # not followed, and nothing to be seen: no claim
+        return [*found, *ends, jump] if ends or is_whole else found  # not followed, and nothing was found
 
     def where_it_ends(self, dt: float) -> str:
-        """Message where no increment of dt converges from here: the path ends; empty if it does not."""
+        """Message that no increment of dt converges because the path ends; empty if it does not."""
         here = before = self.keep()
         if self.is_arc or self.negative < 0:
             return ""
@@ -294,8 +295,8 @@ class PathWatch:
         return "".join(f"; {self._ending(each)}" for each in ends)
 
     def _parts(self, before: PathState, end: float, after: PathState | None, part: float) -> Iterator[PathState | None]:
-        """Places along the path, from the load of one place to that of an end time, where an increment may have come
-        to a place; None: it ends, or was not followed. part: of the way, that is tried first."""
+        """Points along the path from ``before`` to the loads of time ``end``, where the increment arrived at ``after``;
+        None: the path ends, or could not be followed. part: first length tried, as a fraction."""
         here, done, has_failed = before, 0.0, True
         for _ in range(MOST):
             part = min(part, 1.0 - done)
@@ -314,7 +315,7 @@ class PathWatch:
         yield after if after and self._leads_back(after, before) else None
 
     def _leads_back(self, after: PathState, before: PathState) -> bool:
-        """The path of the end, followed towards the start, ends there, where the tangent may be singular."""
+        """Whether the path of the end point, followed back, ends at the start, where the tangent may be singular."""
         here, part, left = after, 0.5, 1.0
         for _ in range(MOST):
             time = before.time + (left - part) * (after.time - before.time)
@@ -332,9 +333,9 @@ class PathWatch:
         return False
 
     def _goes_on(self, here: PathState, there: PathState, count: int | None = None, may_bend: bool = False) -> bool:
-        """The way between two places is what the tangents at both foretell; count: of ``there``, where what is lost
-        half-way and regained is to show; may_bend: it may have a corner."""
-        back = self._foretold(there, here.time)  # first: a factor that is kept is of the tangent there
+        """Whether the way between two points agrees with both tangents; count: negative eigenvalues at ``there``, to
+        detect a change that is reversed on the way; may_bend: it may have a corner."""
+        back = self._foretold(there, here.time)  # first, because the kept factor is of this tangent
         ahead = self._ahead(here, there.time)
         if ahead is None or back is None:
             return False
@@ -347,7 +348,7 @@ class PathWatch:
         return is_smooth and not (is_same and self._hides(here, there, ahead, -back))
 
     def _is_smooth(self, way: Floats, ahead: Floats, back: Floats, may_bend: bool) -> bool:
-        """A way (3n,) is what the tangents at its start and its end foretell; may_bend: it may have a corner."""
+        """Whether a way (3n,) agrees with the predictions of the tangents at both ends; may_bend: it may have kinks."""
         way, ahead, back = map(self._deforming, (way, ahead, back))
         size = max(float(np.linalg.norm(each)) for each in (way, ahead, back))
         if size <= SMALL * float(np.ptp(self.step.system.coordinates, axis=0).max()):
@@ -363,19 +364,19 @@ class PathWatch:
         )
 
     def _hides(self, here: PathState, there: PathState, ahead: Floats, back: Floats) -> bool:
-        """Two places of the same count, with another one half-way: what is lost in between is regained.
-        Half-way on the cubic with the ways (3n,) foretold: on a straight way bars that turn are pressed."""
+        """Whether two points with the same number of negative eigenvalues have another number half-way, on the cubic
+        with the predicted ways (3n,) (on a straight way, rotating bars would be compressed)."""
         self._put(there)
         self.step.progress.motion.u[:] = 0.5 * (here.u + there.u) + 0.125 * (ahead - back)
         return self._count(0.5 * (here.time + there.time)) != self.negative
 
     def _deforming(self, way: Floats) -> Floats:
-        """What a displacement has besides rigid motions that are free."""
+        """A displacement without its part in free rigid motions."""
         shapes = self.step.stage.free_shapes
         return way - shapes @ (shapes.T @ way) if shapes.size else way
 
     def _foretold(self, here: PathState, time: float) -> Floats | None:
-        """(3n,) displacement from a place to the load of another time, as the tangent there has it; None: singular."""
+        """(3n,) displacement from a point to the loads of another time, by the tangent there; None: singular."""
         limits = self.step.stage.limits
         kept = limits.copy()
         limits[LIMIT.iterations], limits[LIMIT.relative] = 1.0, TIGHT
@@ -385,13 +386,13 @@ class PathWatch:
         return way if found in (groups.DONE, groups.NOT_CONVERGED) and np.isfinite(way).all() else None
 
     def _ahead(self, here: PathState, time: float) -> Floats | None:
-        """``_foretold``, once for the start of a chunk."""
+        """``_foretold``, computed once for the start of a chunk."""
         if self.ahead and self.ahead[:2] == (here.time, time):
             return self.ahead[2]
         return self._foretold(here, time)
 
     def _is_convex(self, before: PathState, after: PathState, square: Floats) -> bool:
-        """No bar is pressed anywhere on the straight way between two places. square: ``_unstressed``."""
+        """Whether no bar is compressed on the straight way between two points. square: result of ``_unstressed``."""
         d0, d1 = (self._ways(each.u) for each in (before, after))
         change = d1 - d0
         turn = np.einsum("bi,bi->b", change, change)
@@ -400,8 +401,8 @@ class PathWatch:
         return bool((np.einsum("bi,bi->b", nearest, nearest) >= square).all())
 
     def _pulls(self, here: PathState, there: PathState, ahead: Floats, back: Floats) -> bool:
-        """No bar is pressed between two places, on the cubic with the ways (3n,) foretold. Energy without what pushes
-        is convex in all displacements: both places are on the one path of its minima."""
+        """Whether no bar is compressed between two points, on the cubic with the predicted ways (3n,). The energy is
+        then convex in all displacements, and both points are on the same path of its minima."""
         if (square := self._unstressed(here, there)) is None:
             return False
         for share in np.linspace(0.0, 1.0, SAMPLES + 1).tolist():
@@ -414,13 +415,13 @@ class PathWatch:
         return True
 
     def _ways(self, u: Floats) -> Floats:
-        """(b, 3) from end to end of the bars that can be pressed, at displacements (3n,)."""
+        """(b, 3) vectors along the bars that can be compressed, at displacements (3n,)."""
         ends = (self.step.stage.nodes.place + u).reshape(-1, 3)[self.step.stage.bars.nodes[self.pressable]]
         return np.asarray(ends[:, 1] - ends[:, 0])
 
     def _unstressed(self, before: PathState, after: PathState) -> Floats | None:
-        """(b,) squared lengths of bars below which they are pressed at one of two places; None: something else may
-        push."""
+        """(b,) squared lengths of bars below which they are compressed at either point; None: something else may have
+        negative stiffness."""
         stage, those = self.step.stage, self.pressable
         if self.others or self.has_laws:
             return None
@@ -435,8 +436,8 @@ class PathWatch:
         return np.asarray((1.0 - SMALL) * square)
 
     def _ends(self, before: PathState, here: PathState, time: float) -> Iterator[Critical]:
-        """The critical point beside a place, from which no way leads to the load of another time: an eigenvalue is
-        almost zero there. Nothing: something else ends the path (a law of bars, a bar without length)."""
+        """The critical point next to a point at which the path ends before another time: an eigenvalue is almost zero.
+        Nothing if the path ends for another reason (a law of bars, a bar without length)."""
         start, spectrum = self._spectrum_at(before), self._spectrum_at(here)
         if spectrum.negative < 0 or here.time == before.time:
             return
@@ -451,7 +452,7 @@ class PathWatch:
     # Critical points
 
     def _between(self, before: PathState, after: PathState, end: Spectrum, turned: bool) -> Iterator[Critical]:
-        """Those between two places of one path, in its order; then the count is that of the end."""
+        """Critical points between two points of one path, in order; the count is then that of the end."""
         first, self.negative = self.negative, end.negative
         if min(first, end.negative) < 0:
             return
@@ -461,7 +462,7 @@ class PathWatch:
         yield from sorted(found, key=lambda each: each.time)
 
     def _located(self, before: PathState, after: PathState, end: Spectrum, number: int, turned: bool) -> Critical:
-        """Where an eigenvalue, counted from the lowest, is zero."""
+        """The point at which an eigenvalue (by number from the lowest) is zero."""
         start, seen = self._spectrum_at(before), dict[float, tuple[PathState, Spectrum]]()
 
         def value(part: float) -> float:
@@ -503,7 +504,7 @@ class PathWatch:
         return f"the path from its start ends in a {point} at t = {each.time:.9g}; *STATIC, RIKS follows the path"
 
     def _tell(self, found: list[Critical]) -> None:
-        """Pass on what was found in the increment that ends now."""
+        """Reports the critical points of the increment that ends now."""
         step, number = self.step, self.step.progress.increment + 1
         self._pass_on(found)
         if found and found[-1].kind == "jump":
@@ -537,7 +538,7 @@ class PathWatch:
             put_back(self.step.arc, place.state["arc"])
 
     def _march(self, here: PathState, time: float) -> int:
-        """From a place to the load of another time, or along an arc; the outcome."""
+        """Computes from a point to the loads of another time, or along an arc; returns the outcome."""
         step, ends = self.step, np.array([here.time, time])
         self._put(here)
         if self.is_arc:
@@ -546,7 +547,7 @@ class PathWatch:
         return step.try_out(np.zeros(len(CONTROL), np.int64), chunk, self._room, NO_ROPES)
 
     def _to(self, here: PathState, time: float) -> PathState | None:
-        """The state at another time, from a place; None: it is not found."""
+        """The state at another time, computed from a point; None: not found."""
         limits = self.step.stage.limits
         kept = limits.copy()
         limits[LIMIT.relative], limits[[LIMIT.absolute, LIMIT.correction]], limits[LIMIT.to_floor] = TIGHT, -1.0, 0.0
@@ -559,7 +560,7 @@ class PathWatch:
         return self._spectrum(place.time)
 
     def _spectrum(self, time: float) -> Spectrum:
-        """Of the tangent at the state of now."""
+        """Eigenvalues of the tangent at the present state."""
         self._evaluate(time)
         return Spectrum(static_tangent(self.step.stage))
 
@@ -568,14 +569,14 @@ class PathWatch:
         return self._count(place.time)
 
     def _count(self, time: float) -> int:
-        """Negative eigenvalues at the state of now: none where nothing is pressed, or pushes."""
+        """Negative eigenvalues at the present state: none if nothing is compressed or has negative stiffness."""
         self._evaluate(time)
         stage, numbers = self.step.stage, self.step.stage.work.tangent.bar_tangent
         others = self.others or bool((numbers[bar.GEOMETRIC] < 0.0).any() or (numbers[bar.ALPHA] < 0.0).any())
         return Spectrum(static_tangent(stage)).negative if others else 0
 
     def _evaluate(self, time: float) -> None:
-        """The state of now into the work arrays."""
+        """Evaluates the present state into the work arrays."""
         stage, motion = self.step.stage, self.step.progress.motion
         kept = copied(motion)
         evaluate_start(stage, motion, loading_at(stage, motion, time))
@@ -585,7 +586,7 @@ class PathWatch:
         return np.asarray(full[self.step.stage.tangent.independent])
 
     def _full(self, x: Floats) -> Floats:
-        """(3n,) from what moves by itself (n,)."""
+        """(3n,) all dofs from the independent ones (n,)."""
         tangent, whole = self.step.stage.tangent, np.zeros(self.step.system.size)
         whole[tangent.dofs if tangent.transform is not None else tangent.independent] = (
             tangent.transform @ x if tangent.transform is not None else x
@@ -598,7 +599,7 @@ class PathWatch:
 
 
 def root(value: Callable[[float], float], low: float, high: float) -> float:
-    """Part (0 to 1) at which a function is zero that has the signs of ``low`` at 0 and of ``high`` at 1 (Ridders)."""
+    """Fraction (0 to 1) at which a function with the values ``low`` at 0 and ``high`` at 1 is zero (Ridders)."""
     a, b, last = 0.0, 1.0, math.nan
     while b - a > FOUND:
         middle = 0.5 * (a + b)

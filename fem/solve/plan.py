@@ -1,7 +1,6 @@
-"""What a ``*STEP`` is, decided once, where it begins.
+"""The plan of a ``*STEP``: its kind, times and scheme, decided once at its start.
 
-Whoever reckons with a step asks its plan: what it seeks, when, and by which scheme. ``step_run.ready`` makes its arrays
-and its marcher of that, again where elements break in it.
+All modules ask the plan. ``step_run.ready`` makes the arrays and the marcher from it, again when elements break.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from fem.solve.schemes import SCHEMES, Scheme, equilibrium
 
 @dataclass(frozen=True, slots=True)
 class StepPlan:
-    """step    which says what kind it is (``static``, ``dynamic``, ``modes``, ``harmonic``)
-    scheme  time integrator; of all but motions the equilibrium"""
+    """step    its kind is ``static``, ``dynamic``, ``modes`` or ``harmonic``
+    scheme  time integrator; static equilibrium for all but dynamic steps"""
 
     number: int
     step: Step
@@ -27,7 +26,7 @@ class StepPlan:
 
     @property
     def riks(self) -> ArcEnd | None:
-        """Where an arc ends; None: the step goes by time."""
+        """End of an arc-length step; None: the step proceeds in time."""
         return self.step.static.riks if self.step.static else None
 
     @property
@@ -37,24 +36,24 @@ class StepPlan:
 
     @property
     def without_ropes(self) -> str:
-        """What the step goes by that knows no ropes; nothing where it knows them."""
+        """Name of the method of the step if that does not support ropes; otherwise empty."""
         if self.step.dynamic and not self.scheme.is_recursion:
             return "EXPLICIT" if self.scheme.is_explicit else self.integrator
         return "RIKS" if self.riks else ""
 
     @property
     def has_path(self) -> bool:
-        """Its states are one path of equilibria, whose stability means something."""
+        """Whether its states are an equilibrium path, with a meaningful stability."""
         static = self.step.static
         return bool(static and not static.creeps and self.step.nlgeom)
 
     @property
     def keeps_acceleration(self) -> bool:
-        """Its motion goes on with the accelerations that it finds (INITIAL=NO)."""
+        """Whether it continues with the accelerations at its start (INITIAL=NO)."""
         return bool(self.step.dynamic and not self.step.dynamic.initial_acceleration)
 
     def going_on(self) -> StepPlan:
-        """The plan, where its motion goes on with other forces, and so with other accelerations."""
+        """The plan for the continuation of a motion after a change of forces, with new accelerations."""
         dynamic = self.step.dynamic
         if not dynamic or dynamic.initial_acceleration:
             return self
@@ -66,7 +65,7 @@ class StepPlan:
 
 
 def plan_of(number: int, step: Step, start: float) -> StepPlan:
-    """Of a step that begins at a total time. ModelError where its scheme cannot do what it asks for."""
+    """The plan of a step that begins at a total time. ModelError: its scheme cannot do what the step requires."""
     dynamic, scheme, period = step.dynamic, equilibrium(), step.procedure.period
     if dynamic:
         scheme = SCHEMES[dynamic.integrator](dynamic)

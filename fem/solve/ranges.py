@@ -1,8 +1,8 @@
-"""Bars and springs that leave the range in which they are what their user has in mind: GREEN beyond small strain, and
-tables beyond their last row, where the force stays as it is.
+"""Bars and springs outside their intended range: GREEN beyond small strain, and tables beyond their last row, where the
+force is constant.
 
 T of GREEN at the elongation e is E A (1 + e/2)(1 + e) e (``forces/laws``): (3 e + e^2)/2 above Hooke's law E A e.
-So it is whether a deck says STRAIN=GREEN or leaves it out, and whoever reads the results cannot see which.
+STRAIN=GREEN may be given or be the default, which results do not show.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fem.model.quantities import in_newtons
 from fem.solve.newton.groups import MEMORY
 
 LARGE_STRAIN = 0.05
-"""Elongation from which on GREEN is told: T is then 7.6 % above Hooke's law."""
+"""Elongation above which GREEN is reported: T is then 7.6 % above Hooke's law."""
 
 
 def ranges_of(bars: Bars, springs: Springs) -> tuple[Ints, Floats]:
@@ -54,28 +54,28 @@ def rows_of_spring(springs: Springs, index: int) -> Floats:
 
 
 def greens(elongation: Floats) -> Floats:
-    """Green's strain of relative elongations; that of a point below -1."""
+    """Green's strain of relative elongations; below -1 that of a bar of length zero."""
     e = np.maximum(elongation, -1.0)
     return np.asarray(np.where(np.isneginf(elongation), -np.inf, e + 0.5 * e * e))
 
 
 ELASTIC = greens(np.array([-LARGE_STRAIN, LARGE_STRAIN]))
-"""Within these strains of GREEN nothing is told."""
+"""Range of Green's strain without a notice."""
 
 
 def ends_of(table: Floats) -> Floats:
-    """Elongations of the first and the last row; infinite where the table itself is level there, or slack."""
+    """Elongations of the first and the last row; infinite if the table is constant there itself, or slack."""
     (first, last), (low, high) = table[[0, -1], 0], table[[0, -1], 1]
     rises = np.diff(table[:, 1]) if len(table) > 1 else np.zeros(1)
     return np.array([first if rises[0] and low else -np.inf, last if rises[-1] and high else np.inf])
 
 
 FARTHEST = MEMORY.stretch, MEMORY.stray
-"""By how much ranges were left."""
+"""Entries of the memory with the largest excess over ranges."""
 
 
 def told_of_ranges(system: System, bars: Bars, memory: Floats) -> dict[int, str]:
-    """Notice: what has left its range in a step, and by how much at most, by its entry of ``FARTHEST``."""
+    """Notices of bars and springs outside their range in a step, with the largest excess, by entry of ``FARTHEST``."""
     found, (watched, _) = dict[int, str](), ranges_of(bars, system.springs)
     if memory[MEMORY.stretch] > 0.0:
         index = int(watched[int(memory[MEMORY.stretch_at]), 1])

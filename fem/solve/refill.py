@@ -1,8 +1,7 @@
-"""Amplitudes that a program sets, and chunks of increments in arrays that are there already, where it drives a run in
-many short ones.
+"""Amplitudes set by a program, and the reuse of the arrays of a chunk when it drives a run in many short chunks.
 
-What differs between two chunks of as many increments are times, and what follows amplitudes that the program sets:
-``refill`` writes these, to the last bit as ``increments`` and ``step_system.loading`` find them.
+Two chunks with equally many increments differ only in times, and in values that follow amplitudes set by the program:
+``refill`` writes these, with results identical to those of ``increments`` and ``step_system.loading``.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from fem.solve.step_system import StepSystem
 
 
 class Sources(NamedTuple):
-    """Where the numbers of a chunk come from.
+    """Sources of the numbers of a chunk.
 
     table    (l, 69)  all amplitudes that are set (``Live.numbers``)
-    still    (s,)     supported dofs that rest;  places (s,): where
+    still    (s,)     supported dofs at rest;  places (s,): their displacements
     columns  (c, 2)   of each moving dof its amplitude in the table, and which derivative of u that gives
     numbers  (c, 3)   its base, rate and value (``Supports``)
     cases    (p,)     of each load its amplitude in the table; -1: it is constant
@@ -49,14 +48,14 @@ HOW = GIVEN + 2
 
 @exact_kernel
 def reach(now: float, time: float, table: Floats) -> None:
-    """Write the pieces from now to a time of amplitudes (l, 69) that have been set for then.
-    With a rate there, a cubic (Hermite), also from the last rate."""
+    """Writes the intervals from now to a time of amplitudes (l, 69) that have been set for that time.
+    If a rate is given there, a cubic (Hermite) that also continues the last rate."""
     width = time - now
     for i in range(table.shape[0]):
         how, value, rate, first = table[i, HOW], table[i, GIVEN], table[i, GIVEN + 1], table[i, 15]
         if how == 0.0:
             continue
-        old = 2 if now == table[i, 2] else 3  # the piece that ends now: the last one, or what has been held since then
+        old = 2 if now == table[i, 2] else 3  # the interval that ends now: the last, or a constant
         start = FIRST + 4 * old
         a, b, c, d = table[i, start], table[i, start + 1], table[i, start + 2], table[i, start + 3]
         slope, last, square, cube = (value - first) / width, (value - first) / width, 0.0, 0.0
@@ -78,7 +77,8 @@ def reach(now: float, time: float, table: Floats) -> None:
 
 @exact_kernel
 def integrate(table: Floats, i: int, of: int, to: int, width: int, constant: float) -> None:
-    """Coefficients from ``to`` on: the integral, which is ``constant`` at the first break, of those from ``of`` on."""
+    """Writes coefficients from ``to`` on: the integral of those from ``of`` on, equal to ``constant`` at the first
+    break."""
     for piece in range(4):
         if piece > 1:
             rise = 0.0
@@ -94,7 +94,7 @@ def integrate(table: Floats, i: int, of: int, to: int, width: int, constant: flo
 
 @exact_kernel
 def live_value(table: Floats, i: int, order: int, time: float, after: bool, since: float) -> float:
-    """What ``model.curves.evaluate`` gives of amplitude i at a time."""
+    """Value of amplitude i at a time, as ``model.curves.evaluate`` computes it."""
     first, width = FIRST, 4
     if order == -1:
         first, width = SECOND, 5
@@ -125,7 +125,7 @@ def refill(
     of: Sources, u: Floats, control: Ints, chunk: Loading, kept: Record,
 ) -> bool:  # fmt: skip
     """Write amplitudes that were set at one time for another; ends of increments, factors of loads and the motion of
-    supports in a chunk; and clear what the march adds to. False where it has other increments, or others move.
+    supports in a chunk; clear the sums of the march. False: the number of increments or the moving supports differ.
 
     asked, until  those times;  now ... rest: the ``Grid``;  u (3n,): displacements at the start
     """
@@ -172,7 +172,7 @@ class Refill:
     """Writes further chunks of as many increments as one has into its arrays.
 
     parts     the chunk, room for what is kept of its increments, and for where the march is
-    count     increments;  is_quiet: nobody hears of those in which nothing remarkable happens
+    count     increments;  is_quiet: there is no output for increments without events
     """
 
     def __init__(
@@ -187,16 +187,16 @@ class Refill:
         flags[:] = 0.0
 
     def fits(self, grid: Grid, asked: float = 0.0, until: float = 0.0) -> bool:
-        """Write another chunk, and amplitudes that were set at one time for another; False where more differs."""
+        """Writes another chunk, and amplitudes set at one time for another; False: more than that differs."""
         return bool(self._refill(asked, until, *grid))
 
     def is_good(self) -> bool:
-        """There is nothing to say about any of the increments, all of which are done: no flag, all numbers finite."""
+        """Whether all increments are complete, without flags, with finite numbers."""
         return bool(self._whole.dot(self._is_flag) == 0.0)
 
 
 def refill_of(stage: StepSystem, motion: Motion, chunk: Loading, kept: Record, control: Ints) -> Refill | None:
-    """How chunks like this one are written; None where something is neither constant nor an amplitude that is set."""
+    """The refill for chunks like this one; None: some input is neither constant nor an amplitude that is set."""
     driven, supports, moving = stage.system.model.driven, stage.environment.supports, chunk.support_dofs
     if not driven or supports.bodies or len(chunk.thermal_end) > 1:
         return None

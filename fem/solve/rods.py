@@ -1,4 +1,4 @@
-"""The constraints of rods at one configuration: their gradients, whether they hold, whether they repeat each other.
+"""The constraints of rods at one configuration: gradients, violation, linear dependence.
 
 Velocities, accelerations and multipliers at the start of a dynamic step with rods.
 
@@ -32,7 +32,7 @@ NO_MASS = "but not all of their nodes have mass (*DENSITY, *MASS)"
 
 
 def multiply(stage: StepSystem, x: Floats) -> Floats:
-    """G x, of each constraint (``heads``)."""
+    """G x, one number for each constraint (``heads``)."""
     rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.bar_tangent)
     return np.bincount(rows, values * x[dofs], minlength=len(heads(stage.bars))).astype(float)
 
@@ -73,19 +73,19 @@ def rod_matrix(stage: StepSystem) -> Sparse:
 
 
 def dense(matrix: Matrix) -> Floats:
-    """An array, whether it was sparse or not."""
+    """A dense array, from a sparse or dense one."""
     return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray())
 
 
 def check_constraints(stage: StepSystem, motion: Motion) -> None:
-    """ModelError where a rod has not its length, joins two supported nodes, or repeats what others fix.
+    """ModelError: a rod does not have its length, joins two supported nodes, or depends on other constraints.
     The state must have been evaluated into ``stage.work``."""
     rods = heads(stage.bars)
     if len(rods) == 0:
         return
     inverse = stage.bars.constants[INV_LENGTH, rods]
     _, strain = gaps(stage)
-    # Rods on supports that are about to be moved are judged after the first solve.
+    # Rods on supports that are about to move are checked after the first solve.
     still = np.ones(stage.system.size, np.bool_)
     still[stage.environment.supports.moving(motion.u)] = False
     settled = _of_ends(np.flatnonzero(~still.reshape(-1, 3).all(axis=1)), stage) == 0
@@ -132,7 +132,7 @@ def _refuse_dependent(stage: StepSystem) -> None:
 
 
 def _of_ends(nodes: Ints, stage: StepSystem) -> Ints:
-    """How many of the ends of each rod are among these nodes."""
+    """Number of ends of each rod that are among these nodes."""
     return np.bincount(rows_of(stage.bars), np.isin(stage.bars.nodes[stage.bars.rods], nodes).sum(axis=1)).astype(int)
 
 
@@ -160,7 +160,7 @@ def _null_vector(matrix: Matrix) -> Floats | None:
 
 
 def refuse_stretching(stage: StepSystem, before: Floats, ropes: Ints) -> None:
-    """ModelError where the deck's velocities ``before`` (3n,) change the length of a rod that is no rope.
+    """ModelError: initial velocities ``before`` (3n,) of the deck change the length of a rod that is not a rope.
     The state must have been evaluated into ``stage.work``."""
     rods = heads(stage.bars)
     rate = np.where(np.isin(rods, ropes), 0.0, multiply(stage, before) / _lengths(stage))
@@ -185,9 +185,9 @@ def keep_rates(stage: StepSystem, motion: Motion, mass: Matrix) -> Floats:
 
 
 def consistent_velocities(stage: StepSystem, motion: Motion, mass: Matrix, jumps: bool = False) -> str:
-    """Make velocities keep the lengths of rods; returns a notice where supports set off with a jump.
-    An impulse along the rods passes the jump on; ``jumps``: equations do, to the nearest velocities that satisfy them,
-    measured by the mass."""
+    """Make velocities keep the lengths of rods; returns a notice if velocities of supports jump.
+    An impulse along the rods transmits the jump; ``jumps``: so do equations, to the nearest velocities (in the norm
+    of the mass) that satisfy them."""
     if jumps:
         free, given = stage.nodes.dof_kind, np.zeros(stage.system.size)
         given[free == 0] = motion.v[free == 0]
@@ -207,14 +207,14 @@ def consistent_velocities(stage: StepSystem, motion: Motion, mass: Matrix, jumps
 
 
 def _lengths(stage: StepSystem) -> Floats:
-    """Of the gradients of rods: their lengths."""
+    """Norms of the gradients of rods."""
     return np.asarray(np.sqrt((stage.work.tangent.bar_tangent[P : P + 3, heads(stage.bars)] ** 2).sum(axis=0)))
 
 
 def consistent_accelerations(
     stage: StepSystem, motion: Motion, mass: Matrix, right: Floats, known: Floats, free: Ints
 ) -> bool:
-    """Write a_0 and the multipliers' forces into ``motion``; False where the mass of the free dofs is singular.
+    """Write a_0 and the multipliers' forces into ``motion``; False if the mass of the free dofs is singular.
     right  (3n,) f_ext - f_int - C v - M (known accelerations);  known (3n,)  accelerations of supports"""
     target = -centripetal(stage.bars, motion.u, motion.v) - multiply(stage, known)
     found = solve_saddle(stage, mass, right, target, free)

@@ -1,4 +1,4 @@
-"""Taut or slack: which bars of a stage are ropes, and the stage for given states of them."""
+"""States of ropes: which bars of a stage are ropes, and the stage for given states, taut or slack."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from fem.solve.step_system import StepSystem, prepare
 FEW = 20
 """Up to this many ropes events are located in time, unless the deck says otherwise."""
 LENGTHS = 1e12
-"""How many times longer than another a bar may be beside ropes, whose lengths are then no more than round-off to it."""
+"""Largest ratio of lengths of bars beside ropes: beyond it the shorter length is lost in rounding."""
 MOST_KEPT = 64
-"""Stages of different states that are kept ready."""
+"""Number of stages of different states that are kept."""
 
 
 def ropes_of(system: System) -> Ints:
-    """Indices of the bars that are ropes or stops (all of them rods as assembled); over pulleys their first branch."""
+    """Indices of the bars that are ropes or stops (all assembled as rods); over pulleys those of their first leg."""
     bars = system.bars
     one_sided = (bars.constants[MINUS] == 0.0) | (bars.constants[PLUS] == 0.0)
     return np.flatnonzero((bars.kinds[:, 1] == RIGID) & one_sided & (bars.kinds[:, 0] != BEYOND))
 
 
 def can_change(bars: Bars, index: Ints, dof_kind: Ints) -> Flags:
-    """(r,) bars whose length may change: an end is free, where they are linear along them."""
+    """(r,) bars whose length may change: an end is free, or for linear bars free along them."""
     every, own = whole(bars, index), np.arange(len(index))
     free = (dof_kind != 0).reshape(-1, 3)[bars.nodes[every]].any(axis=1)
     along = (bars.kinds[every, 0, None] != LINEAR) | (bars.constants[BASE : BASE + 3, every].T != 0.0)
@@ -43,7 +43,7 @@ def can_change(bars: Bars, index: Ints, dof_kind: Ints) -> Flags:
 
 
 def steps_over_impacts(controls: Controls, scheme: Scheme, bars: Bars, ropes: Ints) -> bool:
-    """A step with these ropes goes by Moreau-Jean time stepping: MOREAU rather than EVENT, which knows no friction."""
+    """Whether a step with these ropes uses Moreau-Jean time stepping (MOREAU) and not EVENT, which has no friction."""
     over_pulleys = bool(np.any(bars.kinds[:, 0] == LEG))
     is_wanted = controls.impact == "MOREAU" or (controls.impact == "AUTO" and len(ropes) > FEW and not over_pulleys)
     rubs = bool(np.any(bars.constants[FRICTION, ropes]))
@@ -70,7 +70,7 @@ def stepping_notice(controls: Controls, integrator: str, count: int) -> str:
 
 
 def with_states(bars: Bars, ropes: Ints, taut: Flags) -> Bars:
-    """The same bars, taut ropes being rods and slack ones bars without modulus. taut (r,)."""
+    """The bars, with taut ropes as rods and slack ones without modulus. taut (r,)."""
     kinds = bars.kinds.copy()
     kinds[whole(bars, ropes), 1] = BILINEAR
     kinds[whole(bars, ropes[taut]), 1] = RIGID
@@ -79,8 +79,8 @@ def with_states(bars: Bars, ropes: Ints, taut: Flags) -> Bars:
 
 
 def refuse_ropes(system: System, ropes: Ints, what: str, is_dynamic: bool) -> None:
-    """ModelError where a step cannot have ropes, or where bars beside ropes are too long to reckon with.
-    what: the step goes by that knows none; nothing where it knows them"""
+    """ModelError: the method of a step does not support ropes, or lengths of bars beside ropes differ too much.
+    what: name of that method; empty if it supports them"""
     over = np.flatnonzero(system.bars.kinds[:, 0] == LEG)
     if len(over) and is_dynamic and what:
         raise ModelError(
@@ -104,14 +104,14 @@ def refuse_ropes(system: System, ropes: Ints, what: str, is_dynamic: bool) -> No
 
 
 def stages_of(stage: StepSystem, controls: Controls, wanted: str) -> Stages | None:
-    """The stages of a static step with ropes, or of one whose events are located; None without ropes that are rods."""
+    """The stages of a static step with ropes, or of one whose events are located; None if no rope is a rod."""
     ropes = ropes_of(stage.system)
     is_any = len(ropes) > 0 and np.isin(ropes, stage.system.bars.rods).any()
     return Stages(stage, ropes, controls, wanted) if is_any else None
 
 
 def without_pulls(bars: Bars, ropes: Ints) -> Bars:
-    """The same bars, ropes being none of the rods: nothing but Moreau-Jean time stepping makes them pull."""
+    """The bars without ropes among the rods: only Moreau-Jean time stepping applies their forces."""
     return bars._replace(rods=np.setdiff1d(bars.rods, ropes))
 
 
@@ -123,7 +123,7 @@ def gaps_of(bars: Bars, index: Ints, u: Floats) -> Floats:
 
 
 def positions(rods: Ints, ropes: Ints) -> Ints:
-    """(r,) where each rope stands among ``rods``, -1 for none."""
+    """(r,) index of each rope among ``rods``, -1 for none."""
     place = np.minimum(np.searchsorted(rods, ropes), max(len(rods) - 1, 0))
     if len(rods) == 0:
         return np.full(len(ropes), -1)
@@ -131,7 +131,7 @@ def positions(rods: Ints, ropes: Ints) -> Ints:
 
 
 def as_they_are(bars: Bars, ropes: Ints, u: Floats) -> Bars:
-    """The same bars about the state u: ropes at their length are rods, shorter ones are absent."""
+    """The bars about the state u: ropes at their length are rods, shorter ones are absent."""
     if len(ropes) == 0:
         return bars
     square = 1.0 / bars.constants[INV_LENGTH, ropes] ** 2
@@ -139,7 +139,7 @@ def as_they_are(bars: Bars, ropes: Ints, u: Floats) -> Bars:
 
 
 class Stages:
-    """The stage of a step for any states of its ropes, made when first asked for."""
+    """The stages of a step for all states of its ropes, made on demand."""
 
     def __init__(self, stage: StepSystem, ropes: Ints, controls: Controls, wanted: str) -> None:
         self.first, self.ropes, self.controls, self.wanted = stage, ropes, controls, wanted
@@ -147,19 +147,19 @@ class Stages:
 
     @property
     def made(self) -> list[tuple[Flags | None, StepSystem]]:
-        """Those kept ready, in the order in which they were made, each with its states (r,)."""
+        """The stages made, in order, each with its states (r,)."""
         unpacked = (np.unpackbits(np.frombuffer(key, np.uint8), count=len(self.ropes)) for key in self._kept)
         return [(taut.astype(np.bool_), stage) for taut, stage in zip(unpacked, self._kept.values(), strict=True)]
 
     def make(self, states: Sequence[Flags]) -> None:
-        """Keep those of these states ready, and no others."""
+        """Makes the stages for these states, and removes all others."""
         kept, self._kept = self._kept, {}
         for taut in states:
             key = np.packbits(taut).tobytes()
             self._kept[key] = kept[key] if key in kept else self._make(taut)
 
     def of(self, taut: Flags) -> StepSystem:
-        """For these states (r,)."""
+        """The stage for these states (r,)."""
         key = np.packbits(taut).tobytes()
         if key not in self._kept:
             if len(self._kept) >= MOST_KEPT:

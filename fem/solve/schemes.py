@@ -1,4 +1,4 @@
-"""Time schemes as rows of numbers, which are all that the march knows of them: none knows a loop or a bar."""
+"""Time schemes as rows of coefficients. The march knows them only by these; they know neither loops nor bars."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Coefficients(NamedTuple):
     momentum       |M v|/dt in the forces that residuals are compared with
     viscous        1 where forces follow velocities, 0 in statics
     secant         f1 is the force of the increment (a discrete gradient between u and u1)
-    late           fraction of the end in the mean of the forces that take energy from the motion
+    late           weight of the end of an increment in the mean of dissipative forces
     onset          du1/dv1 over dt where forces are those of the end of the increment, else 0
     projects       velocities and accelerations of rods are projected
     lags           accelerations of the recursion belong to another instant than the end of the increment
-    takes          the energy of linear motion is not kept: what the scheme takes of it is booked
+    takes          numerical damping: the energy that the scheme removes from linear motion is recorded
     extrapolation  0: the first guess is u; 1: along v; 2: along v and a
     """
 
@@ -49,9 +49,9 @@ class Scheme(NamedTuple):
     """A time scheme.
 
     order        of the displacement error in dt
-    is_explicit  nothing is solved: the march is that of ``solve/explicit``
-    march        (stage) -> Marcher: a march of its own, to which the coefficients are not all that there is
-    damps        a march of its own takes energy by design
+    is_explicit  no equations are solved: the march is that of ``solve/explicit``
+    march        (stage) -> Marcher: a special march, if coefficients do not define the scheme completely
+    damps        the special march has numerical damping
     """
 
     coefficients: Coefficients
@@ -62,13 +62,13 @@ class Scheme(NamedTuple):
 
     @property
     def is_recursion(self) -> bool:
-        """Its coefficients are all that there is to it: the march of Newton's method takes it, and so do lanes, tangent
-        maps, automatic increments and events of ropes, which are for no other."""
+        """Whether the coefficients define the scheme completely. Only then can it be used with the march of Newton's
+        method, lanes, tangent maps, automatic increments and events of ropes."""
         return self.march is None and not self.is_explicit
 
     @property
     def secant(self) -> bool:
-        """Forces are those of the whole increment (discrete gradient), not of its end."""
+        """Whether forces are those of the whole increment (discrete gradient), not those at its end."""
         return self.coefficients.secant
 
 
@@ -185,7 +185,7 @@ SCHEMES: dict[str, Callable[[Dynamic], Scheme]] = {
 
 def keeps_energy(row: Coefficients) -> bool:
     """Whether an increment keeps the energy of a linear oscillator, here (u^2 + v^2)/2 with omega dt = 1.
-    Three motions tell all that a quadratic form has."""
+    Three motions determine a quadratic form."""
     part = 0.5 if row.secant else row.wf
     for u, v in ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0)):
         rest = row.wm * (row.au * u - row.av * v + row.aa * u) + (1.0 - row.wm) * u - (1.0 - part) * u

@@ -33,11 +33,11 @@ DENSE = 300
 FIRST_FORCING = 1e-4
 """Fraction of the residual that the first iterative linear solve of a step may leave."""
 NO_LENGTH = 1e-12
-"""Fraction of the coordinates that is round-off: sines and cosines of a deck are written with 16 digits at best."""
+"""Rounding error as a fraction of coordinates: sines and cosines of a deck are written with 16 digits at best."""
 MOST_PROJECTIONS = 200
-"""Solves for the places of rods after a jump; each leaves about the part jump/length of the error."""
+"""Largest number of solves for the places of rods after a jump; each reduces the error to a fraction jump/length."""
 NEARLY = 1e3
-"""Round-off of these solves, times ``no_length``, at which they may come to rest."""
+"""Factor of ``no_length`` at which the iteration may stop because of rounding errors."""
 NO_MASS = 1e-12
 """Smallest eigenvalue or pivot of a mass matrix scaled to a unit diagonal; below it a direction has no mass."""
 
@@ -55,10 +55,10 @@ def first_motion(system: System) -> Motion:
 
 
 def start_supports(stage: StepSystem, motion: Motion, time: float, is_first: bool, has_ropes: bool) -> str:
-    """Give supports the motion they have from now on; a notice where their displacement jumps.
+    """Set supports to their motion in this step; returns a notice if their displacement jumps.
 
-    They jump at once, before the first increment, and what that stores is work from outside. Rods bring their
-    nodes along (``keep_lengths``). With ropes, or where no such place is found, supports move in the first increment.
+    They jump before the first increment; the energy stored by this is external work. Rods move their nodes
+    (``keep_lengths``). With ropes, or if no such place is found, supports move in the first increment instead.
     """
     supports, dofs = stage.environment.supports, np.flatnonzero(stage.nodes.dof_kind == 0)
     u, v, a = supports.motion(dofs, np.array([time]), after=True)
@@ -90,7 +90,7 @@ def start_supports(stage: StepSystem, motion: Motion, time: float, is_first: boo
 
 
 def keep_lengths(stage: StepSystem, motion: Motion, time: float) -> bool:
-    """Move nodes to where rods have their lengths, after supports have jumped; False where no such place is found.
+    """Move nodes so that rods have their lengths, after supports have jumped; False if no such place is found.
     The nearest place, measured by the mass: M (u - u0) + G(u)^T mu = 0, u0 before. The first increment of
     Newmark's scheme ends there, too, as dt goes to zero. Successive solves have G at the last place."""
     mass, before, largest = small_or_sparse_mass(stage), motion.u.copy(), np.inf
@@ -112,7 +112,7 @@ def no_length(system: System) -> float:
 
 
 def start_dependents(stage: StepSystem, field: Floats, what: str, period: float = 1.0, may_jump: bool = False) -> bool:
-    """Give dofs that equations make dependent what their masters have; what is not given (0) follows in silence.
+    """Set dependent dofs of equations from their masters; initial values that are not given (0) are replaced silently.
     ModelError where an initial condition says something else: by more than 1e-9 of the terms of its equation, by more
     than 1e-12 of the largest value anywhere, and by more than ``no_length`` in the period. Fields that ``may_jump`` are
     then left as they are: True."""
@@ -144,8 +144,8 @@ def initial_acceleration(stage: StepSystem, motion: Motion, held: Ints, procedur
     """Write a_0 from M a_0 = f_ext - f_int - C v_0 into ``motion.a``; returns a notice, or nothing.
 
     ``held``: dofs without mass, stiffness and load, left out. ModelError where the mass of the free dofs is
-    singular and the deck does not say SINGULAR MASS=WARNING. Where it is, no scheme tells later accelerations from the
-    lagged ones of its recursion.
+    singular and the deck does not say SINGULAR MASS=WARNING. With a singular mass, later accelerations of a scheme may
+    be the lagged ones of its recursion.
     """
     work, nodes, bars = stage.work, stage.nodes, stage.bars
     free = nodes.dof_kind.copy()
@@ -286,7 +286,7 @@ def evaluate_rods(stage: StepSystem, motion: Motion, now: float) -> None:
 
 
 def write_energies(stage: StepSystem, motion: Motion, acting: Loading) -> None:
-    """Energies that a state stores, and has in its loads, at the start of ``acting``; it becomes the trial state."""
+    """Stored energy of a state, and potential of its loads, at the start of ``acting``; it becomes the trial state."""
     work, energies, weights = stage.work, motion.energies, acting.factors[0] * acting.is_gravity
     _try(motion, work)
     now, thermal = float(acting.time[0]), acting.thermal_end[0]
@@ -304,7 +304,7 @@ def write_reactions(stage: StepSystem, motion: Motion, acting: Loading) -> None:
 
 
 def spend(stage: StepSystem, motion: Motion) -> None:
-    """The forces that lose energy, as the recursion of a scheme begins with them."""
+    """Dissipative forces with which the recursion of a scheme begins."""
     motion.spent[:] = 0.0
     if len(stage.nodes.damping):
         multiply_dampings(stage.problem, motion.v, motion.spent)
@@ -312,14 +312,14 @@ def spend(stage: StepSystem, motion: Motion) -> None:
 
 
 def _try(motion: Motion, work: Scratch) -> None:
-    """A state becomes the trial state."""
+    """Makes a state the trial state."""
     work.u[:], work.v[:], work.a[:] = motion.u, motion.v, motion.a
     work.multiplier[:] = motion.multiplier
 
 
 def parts_that_move(stage: StepSystem) -> Floats:
     """(3n,) the part of the model that each dof belongs to, as ``PART`` of ``Motion.origin`` has it.
-    A part of one node moves beside the ground, or does not count where it is supported."""
+    A part of one node is compared with the ground, or ignored if it is supported."""
     system, label = stage.system, stage.parts()
     count = np.bincount(label, minlength=len(label))[label]
     is_grounded = np.zeros(len(label), np.bool_)
@@ -331,12 +331,12 @@ def parts_that_move(stage: StepSystem) -> Floats:
 
 
 def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: bool, goes_on: bool = False) -> None:
-    """Reactions and energies at the start of a step, the step's loads acting; ``goes_on``: its recursion goes on with
-    the accelerations of that of the step before (INITIAL=NO), which need not be those of the tables.
-    What changes at once (a gravity switched on, supports set in motion, motion stopped by statics) is work from
-    outside, so the energy error continues from where it was. ModelError where forces do not go on in that state."""
+    """Reactions and energies at the start of a step, with its loads; ``goes_on``: its recursion continues with the
+    accelerations of the step before (INITIAL=NO), which may differ from those of the tables.
+    Sudden changes (gravity switched on, supports set in motion, motion stopped by statics) are external work, so
+    that the energy error continues from its value before. ModelError: forces in that state are not finite."""
     work, energies = stage.work, motion.energies
-    write_reactions(stage, motion, acting)  # with the multipliers that the initial accelerations have brought
+    write_reactions(stage, motion, acting)  # with the multipliers from the initial accelerations
     before = energies[ENERGY.kinetic] + energies[ENERGY.strain] + energies[ENERGY.potential]
     multiply_masses(stage.problem, motion.v, work.momentum)
     energies[ENERGY.kinetic] = 0.5 * float(motion.v @ work.momentum) if stage.is_dynamic else 0.0

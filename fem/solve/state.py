@@ -1,10 +1,10 @@
-"""All that lives during a run, as data: what its steps share, and a step on its way.
+"""State of a run as data: the part common to all steps, and that of the step in progress.
 
-Marches, searches for events, active sets, checkpoints and studies look at these; ``StepRun`` and ``Run`` go on with
-them. Each part says in ``changing`` which of its attributes change during a step.
+Marches, searches for events, active sets, checkpoints and studies read these; ``StepRun`` and ``Run`` advance them.
+Each part lists in ``changing`` the attributes that change during a step.
 
-Elements that break: one is gone once its T or E, or total time, has reached a limit at the end of an increment. Which
-increment of a chunk that is shows in what was recorded of it; the chunk is then gone through again, up to there.
+Breaking elements: one is removed when its T or E, or total time, has reached a limit at the end of an increment. The
+record of the chunk shows the increment; the chunk is then repeated up to there.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from fem.solve.step_system import Patience, StepSystem
 SINGULAR = -1
 """Outcome of a chunk whose linear system had no solution."""
 HANDED_ON = ("environment", "linear_bars", "gone", "shed", "has_started", "told", "lags")
-"""What steps hand on to the next one besides motion and time."""
+"""State passed from one step to the next besides motion and time."""
 
 
 COLUMNS = [quantity.name for quantity in ELEMENTAL]
@@ -54,7 +54,7 @@ class Breaks:
     """The limits of all elements that may break.
 
     elements (f,)  indices;  values (f,) of the limits;  columns (f,) of the quantity, -1: total time
-    watched        elements whose T or E is looked at after every increment
+    watched        elements whose T or E is checked after every increment
     instants       rising total times at which an element breaks: increments end there
     """
 
@@ -65,8 +65,8 @@ class Breaks:
     instants: Floats
 
     def reached(self, recorded: Ints, gone: Flags, kept: Record, time: Floats) -> tuple[Ints, Ints]:
-        """At the ends (k,) of which of the first increments that are kept, rising, which limits are reached.
-        recorded  elements whose values are kept;  gone  (elements,) out of the model already"""
+        """Increments (k,), rising, among the recorded ones at whose ends limits are reached, and these limits.
+        recorded  elements with recorded values;  gone  (elements,) removed already"""
         if not len(self.elements):
             return self.elements, self.elements
         now, looked_at = np.repeat(time[:, None], len(self.elements), axis=1), self.columns >= 0
@@ -80,7 +80,7 @@ NO_BREAKS = Breaks(NONE := np.zeros(0, np.int64), np.zeros(0), NONE, NONE, np.ze
 
 
 def breaks_of(model: Model) -> Breaks:
-    """The limits of a model at which elements break."""
+    """The limits at which elements of a model break."""
     if not model.failures:
         return NO_BREAKS
     found = [(model.mesh.elements_of(each.target), each) for each in model.failures]
@@ -92,7 +92,7 @@ def breaks_of(model: Model) -> Breaks:
 
 
 def energies_of(system: System, bars: Bars, elements: Ints, motion: Motion, thermal: Floats) -> Floats:
-    """(k,) stored and kinetic energy of elements; that of mass follows the mass rule of their section."""
+    """(k,) stored and kinetic energy of elements; kinetic energy by the mass rule of their section."""
     return np.array([stored(system, bars, e, motion, thermal) + kinetic(system, bars, e, motion) for e in elements])
 
 
@@ -106,7 +106,7 @@ def stored(system: System, bars: Bars, element: int, motion: Motion, thermal: Fl
 
 
 def released(before: Groups, after: Groups, u: Floats) -> float:
-    """Energy that families no longer store between elements, some of which have just broken."""
+    """Stored energy that families lose when elements break."""
     if before is None or after is None:
         return 0.0
     groups = zip(FAMILIES, before, after, strict=True)
@@ -124,14 +124,14 @@ def kinetic(system: System, bars: Bars, element: int, motion: Motion) -> float:
 
 
 class RunState:
-    """What steps share: the model and its arrays, where the motion is, what acts, and who hears of it.
+    """State common to all steps: the model and its arrays, the motion, the loads, the sink of the results.
 
-    linear_bars  base of geometrically linear steps;  gone, shed  elements and masses that are out of the model
+    linear_bars  base of geometrically linear steps;  gone, shed  elements and masses removed from the model
     reached      in driven runs record and row of the last increment, which later ones write to; None: there is none
-    keeps_every  increments of a step between two checkpoints that the deck wants; 0: none
-    lags         the last step was one whose recursion goes by ``Motion.lagged``
-    told         what is told once in a run, and has been (``ranges.FARTHEST``)
-    fallen       labels and energies of elements that the step now beginning has removed;  before: what acted before it
+    keeps_every  increments of a step between two checkpoints that the deck requests; 0: none
+    lags         the recursion of the last step used ``Motion.lagged``
+    told         notices given once in a run, and given already (``ranges.FARTHEST``)
+    fallen       labels and energies of elements removed by the step that begins now;  before: loads before it
     """
 
     fallen: list[tuple[int, float]]
@@ -148,7 +148,7 @@ class RunState:
         self.has_started, self.told, self.lags = False, tuple[int, ...](), False
 
     def bars_of(self, step: Step) -> Bars:
-        """Bars as they are, or linear about the last geometrically nonlinear (or the reference) configuration."""
+        """The bars, or their linearisation about the last geometrically nonlinear (or the reference) configuration."""
         if step.nlgeom:
             self.linear_bars = None
             return self.system.bars
@@ -157,7 +157,7 @@ class RunState:
         return self.linear_bars
 
     def break_off(self, elements: Ints) -> list[tuple[int, float]]:
-        """Take elements (indices) out of the model from now on; their labels, and the energies that go with them."""
+        """Removes elements (indices) from the model from now on; returns their labels and energies."""
         if not len(elements):
             return []
         motion, now = self.progress.motion, np.array([self.progress.time])
@@ -168,11 +168,11 @@ class RunState:
         self.gone[elements] = True
         self.take_out()
         whole = lost.sum() + released(before, self.system.families, motion.u)
-        motion.energies[[ENERGY.work, ENERGY.dissipated]] += whole  # of the work from outside, all leaves again
+        motion.energies[[ENERGY.work, ENERGY.dissipated]] += whole  # ``open_energies`` takes it off the work again
         return list(zip(self.system.element_labels[elements].tolist(), lost.tolist(), strict=True))
 
     def take_out(self) -> None:
-        """Update the arrays of the model for elements that are gone."""
+        """Updates the arrays of the model for removed elements."""
         self.system = replace(assemble(self.model, self.gone, self.shed), has_flow=self.system.has_flow)
         self.progress.motion.multiplier[self.system.gone_bars] = 0.0
         if self.linear_bars is not None:
@@ -182,13 +182,13 @@ class RunState:
         self.hold_idle()
 
     def hold_idle(self) -> None:
-        """Nodes that have lost all their elements stay where they are."""
+        """Fixes nodes that have lost all their elements where they are."""
         if self.gone.any():
             supports = hold_idle(self.system, self.environment.supports, self.progress.motion.u)
             self.environment = replace(self.environment, supports=supports)
 
     def take_over(self, state: Mapping[str, Any]) -> None:
-        """What steps hand on, from a state; arrays are then those of what is left of the model."""
+        """Takes the state from an earlier step; arrays are then those of the remaining model."""
         for name in HANDED_ON:
             setattr(self, name, state[name])
         if not (np.array_equal(self.gone, self.system.gone) and np.array_equal(self.shed, self.system.shed)):
@@ -196,15 +196,15 @@ class RunState:
 
 
 class StepState:
-    """A step on its way.
+    """State of a step in progress.
 
     whole            the run that it belongs to
-    stage            ready to march; ropes that change their state take another one
+    stage            arrays for the march; another one after ropes have changed their states
     nodes, elements  recorded ones
-    thermal          (m,) thermal strain of now
+    thermal          (m,) present thermal strain
     is_compiled      the Newton march runs as machine code
-    again            the arrays of the last chunk, where they can be used again
-    go_on            the march through it, made of ``marching``
+    again            the arrays of the last chunk, if they can be used again
+    go_on            function that computes it, made from ``marching``
     """
 
     stage: StepSystem
@@ -230,14 +230,14 @@ class StepState:
         self.has_begun, self.patience = False, Patience(self.notify)
 
     def notify(self, text: str) -> None:
-        """Pass on a notice, once; what is found before the step begins waits until it does."""
+        """Passes on a notice, once; notices before the step begins are delayed until it does."""
         if text and text not in self.notices:
             self.notices[text] = None
             if self.has_begun:
                 self.sink.notice(of_step(self.number, text))
 
     def iterate(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
-        """The Newton march through a chunk that counts; trials go past this."""
+        """Newton's march through a chunk of the run; not used for trial increments."""
         return self.try_out(control, chunk, kept, ropes)
 
     def try_out(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes, end: int | None = None) -> int:
@@ -261,14 +261,14 @@ class StepState:
             if not stage.solver_of(phase).solve(stage.work, forcing_of(phase, motion.memory)):
                 if phase != FILTER:
                     return SINGULAR
-                stage.work.du[:] = stage.work.momentum  # what cannot be filtered counts in full
+                stage.work.du[:] = stage.work.momentum  # without the filter the whole correction counts
             self.patience.note_refusal(stage)
             reason = go_on(end)
         return int(reason)
 
 
 class RopeStart(Protocol):
-    """How ropes set off in a dynamic step (``ropes/instants.py``)."""
+    """Initial motion of ropes in a dynamic step (``ropes/instants.py``)."""
 
     def hold(self, motion: Motion, now: float) -> None: ...
     def begin(self, stage: StepSystem, motion: Motion, instant: Loading) -> StepSystem: ...
@@ -277,12 +277,12 @@ class RopeStart(Protocol):
 
 
 class Marcher:
-    """What takes a step through its increments: Newton, Explicit or Moreau.
+    """Computes the increments of a step: Newton, Explicit or Moreau.
 
     notice   for the user, or nothing
     can_cut  an increment that failed may be tried again as a shorter one
-    is_plain its increments are those of ``newton/march.py``, which tells of snaps, and may be repeated as they are
-    changing names of what changes during the step
+    is_plain its increments are those of ``newton/march.py``, which reports snaps, and can be repeated unchanged
+    changing names of attributes that change during the step
     """
 
     notice: str = ""
@@ -291,19 +291,19 @@ class Marcher:
     changing: tuple[str, ...] = ()
 
     def rope_start(self, step: StepState) -> RopeStart | None:
-        """What determines the initial motion of ropes whose events are not located; None: nothing does."""
+        """Object that determines the initial motion of ropes whose events are not located; None: there is none."""
         return None
 
     def choose(self, procedure: Dynamic, motion: Motion, thermal: Floats, time: float) -> Dynamic:
-        """The procedure with the increment that it takes. thermal (m,): strain of now."""
+        """The procedure with the length of its increments chosen. thermal (m,): present strain."""
         return procedure
 
     def refuse(self, held: Ints, motion: Motion) -> None:
-        """ModelError where it cannot march. held: dofs without mass, stiffness and load."""
+        """ModelError: it cannot march. held: dofs without mass, stiffness and load."""
         return
 
     def length(self, count: int, increment: int) -> int:
-        """How many increments the next chunk should have, of about ``count``, after ``increment``."""
+        """Number of increments of the next chunk, of about ``count``, after ``increment``."""
         return count
 
     def due(self, step: StepState, chunk: Loading) -> Flags | None:
@@ -311,11 +311,11 @@ class Marcher:
         return None
 
     def march(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> int:
-        """March through a chunk from ``control`` on; returns why it stopped (``newton/march.py``)."""
+        """Computes a chunk from ``control`` on; returns why it stopped (``newton/march.py``)."""
         raise NotImplementedError
 
     def tell(self, step: StepState, before: int, times: Floats) -> None:
-        """Pass on the events of a chunk whose increments end at times[1:]; increments before it."""
+        """Reports the events of a chunk whose increments end at times[1:]; before: increments before it."""
         return
 
     def failure(self, step: StepState, reason: int, control: Ints, increments: Floats, dt: float) -> str:
@@ -329,7 +329,7 @@ def names_in(part: Any) -> tuple[str, ...]:
 
 
 def put_back(part: Any, state: Mapping[str, Any]) -> None:
-    """Write values back into the same arrays, as views of them exist."""
+    """Writes values back into the same arrays, because views of them exist."""
     for name in names_in(part):
         old, new = getattr(part, name), state[name]
         if hasattr(old, "_fields"):
@@ -341,7 +341,7 @@ def put_back(part: Any, state: Mapping[str, Any]) -> None:
 
 
 def copied(value: Any) -> Any:
-    """A copy that no longer changes; of a named tuple as a dict."""
+    """An unchanging copy; of a named tuple as a dict."""
     if isinstance(value, np.ndarray):
         return value.copy()
     if hasattr(value, "_fields"):

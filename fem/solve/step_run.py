@@ -1,4 +1,4 @@
-"""One static or dynamic step on its way: its start, its chunks of increments, what it says, what it does in trouble."""
+"""One static or dynamic step: its start, chunks of increments, output, and handling of failures."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock, settled
 from fem.solve.step_system import NO_ROPES, StepSystem, loading, loading_at, prepare, record
 
 MEASURED = 0.5
-"""Part of the time of a chunk from which on that is a measure of what is left: the first increments are not."""
+"""Fraction of the time of a chunk after which the pace counts; the first increments are too slow for that."""
 MORE_ITERATIONS = 4
-"""As many as the given limit, where corrections are small on purpose: 94 were needed at most for 100 hanging bodies."""
+"""Factor on the iteration limit if corrections are damped: at most 94 were needed for 100 hanging bodies."""
 
 if TYPE_CHECKING:
     from fem.solve.paths import PathWatch
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 LOST = (SINGULAR, groups.NOT_CONVERGED, groups.NOT_FINITE)
 """Outcomes of a chunk in which Newton's method did not find an equilibrium."""
 QUIET = -2
-"""Outcome of a chunk that went well, and of which there is nothing to say."""
+"""Outcome of a successful chunk without output."""
 
 
 class Newton(Marcher):
@@ -77,18 +77,18 @@ class Newton(Marcher):
         self.is_plain = type(self).march is Newton.march
 
     def march(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> int:
-        """March through a chunk; repeated with help where statics finds no equilibrium."""
+        """Computes a chunk; repeated with other methods if statics finds no equilibrium."""
         reason = step.iterate(control, chunk, kept, NO_ROPES)
         while reason in LOST and self._carefully(reason, step, control, chunk, kept):
-            reason = step.try_out(control, chunk, kept, NO_ROPES)  # none where that was the last increment: DONE
+            reason = step.try_out(control, chunk, kept, NO_ROPES)  # DONE if that was the last increment
         if reason in LOST and self._laid(step, control, chunk, kept):
             is_last = control[CONTROL.increment] == len(chunk.dt)
             return groups.DONE if is_last else self.march(step, control, chunk, kept)
         return reason
 
     def _carefully(self, reason: int, step: StepState, control: Ints, chunk: Loading, kept: Record) -> bool:
-        """Once more through an increment of statics whose tangent is singular, past slack bars, or in which a free body
-        finds its place; whether it succeeds."""
+        """Repeats an increment of statics with damped corrections, for a singular tangent, slack bars, or a free
+        body that moves to equilibrium; returns whether it converges."""
         stage, nodes = step.stage, step.stage.nodes
         has_bodies = bool(step.system.model.corners)
         careful = None if stage.is_dynamic or len(step.arc.last) else careful_nodes(stage)
@@ -103,7 +103,7 @@ class Newton(Marcher):
         return reason == groups.DONE
 
     def _laid(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> bool:
-        """Once more through an increment of statics, from where cables are at rest in it; whether it succeeds."""
+        """Repeats an increment of statics, starting from an equilibrium of cables; returns whether it converges."""
         stage, motion, increment = step.stage, step.progress.motion, int(control[CONTROL.increment])
         if stage.is_dynamic or len(step.arc.last) or not step.step.nlgeom or not may_be_laid(stage):
             return False
@@ -124,11 +124,11 @@ class Newton(Marcher):
 
 
 Ready: TypeAlias = tuple[StepSystem, Marcher]
-"""A step made ready, and what takes it through its increments."""
+"""Arrays of a step, and the march through its increments."""
 
 
 def ready(run: RunState, plan: StepPlan) -> Ready:
-    """A step made ready with what is left of the model, and what takes it through its increments."""
+    """Arrays of a step for the remaining model, and the march through its increments."""
     step, motion, scheme = plan.step, run.progress.motion, plan.scheme
     system, bars, ropes = run.system, run.bars_of(step), rope_states.ropes_of(run.system)
     rope_states.refuse_ropes(system, ropes, plan.without_ropes, bool(step.dynamic))
@@ -142,12 +142,12 @@ def ready(run: RunState, plan: StepPlan) -> Ready:
         families = as_they_rest(system.families, motion.u, motion.state)
         system = replace(system, bars=rope_states.as_they_are(system.bars, ropes, motion.u), families=families)
     acting = run.environment
-    if step.modes:  # whose added mass is that of *D ADDED MASS alone
+    if step.modes:  # only *D ADDED MASS counts as added mass
         acting = replace(acting, flows=tuple(flow for flow in acting.flows if flow.load.kind != "FI"))
     stage = prepare(system, acting, bars, scheme, step.controls, run.requests.solver)
     marcher: Marcher = scheme.march(stage) if scheme.march else Newton()
     if steps_over:
-        from fem.solve.ropes.moreau import Moreau  # what few runs need is not imported by all
+        from fem.solve.ropes.moreau import Moreau  # imported only by runs that need it
 
         marcher = Moreau(stage, ropes, rope_states.stepping_notice(step.controls, plan.integrator, len(ropes)))
     if stage.is_explicit:
@@ -160,10 +160,10 @@ def ready(run: RunState, plan: StepPlan) -> Ready:
 class StepRun(StepState):
     """One static or dynamic step on its way.
 
-    longest   increments of a chunk at most
-    has_gaps  some elements are gone
-    path      who watches the stability of statics; None: nobody
-    events, active  its ropes, of dynamics and of statics, where the Newton march watches them: ``watched``
+    longest   largest number of increments of a chunk
+    has_gaps  some elements are removed
+    path      watch of the stability of statics; None: none
+    events, active  ropes watched by the Newton march, in dynamics and in statics: ``watched``
     """
 
     changing = ("notices", "has_jumped", "thermal")
@@ -179,7 +179,7 @@ class StepRun(StepState):
         self.take(*made)
 
     def take(self, stage: StepSystem, marcher: Marcher) -> None:
-        """Take over the stage with which the step continues."""
+        """Sets the stage and the march with which the step continues."""
         self.stage, self.marcher, self.system = stage, marcher, self.whole.system
         self.watch.stage, self.is_compiled, self.has_gaps = stage, False, bool(self.whole.gone.any())
         extrapolation = ("NO", "LINEAR", "PARABOLIC").index(self.step.extrapolation)
@@ -188,7 +188,7 @@ class StepRun(StepState):
         self.events: Events | None = None
         self.active: ActiveSet | None = None
         if stages:
-            from fem.solve.ropes import active, events  # most runs have no ropes: a start does without
+            from fem.solve.ropes import active, events  # imported only with ropes
 
             self.events = events.Events(self, stages) if stage.is_dynamic else None
             self.active = active.ActiveSet(self, stages) if not stage.is_dynamic else None
@@ -236,7 +236,7 @@ class StepRun(StepState):
             self.at_start.tell()
 
     def close(self, error: BaseException | None = None) -> None:
-        """End of the step: notices, and the last field of a step that failed."""
+        """Ends the step: notices, and the last field of a step that failed."""
         if error is None and self.clock.is_static:
             self.notify(warning(instability_notice(self.stage, self.path.negative if self.path else None)))
             self.notify(outcome.slack_notice(self.stage, self.progress.motion, self.thermal))
@@ -247,7 +247,7 @@ class StepRun(StepState):
             self._send_frame(is_end=True)
 
     def _tell_ranges(self) -> None:
-        """Notice of what has left its range, once in a run."""
+        """Notice of elements outside their range, given once in a run."""
         memory = self.progress.motion.memory
         found = told_of_ranges(self.whole.system, self.stage.bars, memory) if memory[list(FARTHEST)].any() else {}
         for at, text in found.items():
@@ -256,7 +256,7 @@ class StepRun(StepState):
                 self.notify(warning(text))
 
     def settle(self, plan: StepPlan, now: float, is_first: bool) -> tuple[StepSystem, Loading]:
-        """Velocities, forces and accelerations that fit the stage, what acts now, and the stage for states of ropes."""
+        """Consistent velocities, forces, accelerations and loads at an instant; the stage for the states of ropes."""
         motion, before, jumps = self.progress.motion, self.progress.motion.v.copy(), False
         largest = float(np.linalg.norm(motion.force.reshape(-1, 3), axis=1).max(initial=0.0))
         if self.active:
@@ -270,7 +270,7 @@ class StepRun(StepState):
             may_jump = not (is_first or self.at_start)
             jumps = start.start_dependents(stage, motion.v, "velocity", self.clock.end - now, may_jump)
             if self.events:
-                if len(stage.nodes.directed_mass):  # the mass that families add, by which ropes set off
+                if len(stage.nodes.directed_mass):  # mass added by families, for the initial motion of ropes
                     start.evaluate_start(stage, motion, loading_at(stage, motion, now))
                 stage = self.events.start(motion, now)
         instant = loading_at(stage, motion, now)
@@ -281,13 +281,13 @@ class StepRun(StepState):
             for jump in sudden(self.system, *acting, now, motion.u, largest, is_first):
                 self.notify(warning(jump.text) if jump.is_large else jump.text)
         if dynamic and (jumps or len(stage.bars.rods)):
-            if is_first:  # later velocities are those of a march, which may keep lengths in mid-increment only
+            if is_first:  # later velocities come from a march, which may keep lengths in mid-increment only
                 refuse_stretching(stage, before, rope_states.ropes_of(self.system))
-            if not self.events:  # which have made them consistent
+            if not self.events:  # with events they are consistent already
                 mass = start.small_or_sparse_mass(stage)
                 self.notify(warning(consistent_velocities(stage, motion, mass, jumps)))
                 start.evaluate_start(stage, motion, instant)
-        # ``active`` does that whenever a rope changes.
+        # ``active`` does this whenever a rope changes.
         is_alone = self.clock.is_static and not self.active
         if is_alone and not (self.step.nlgeom and may_be_laid(stage)):
             refuse_rigid_loads(stage, motion, now, self.step.nlgeom)
@@ -298,7 +298,7 @@ class StepRun(StepState):
             self.events.stages.first.nodes = stage.nodes  # for all states of the ropes
         self.notify(self.marcher.notice)
         self.notify(warning(advice.soft_bottom_notice(stage)))
-        motion.v[held] = motion.a[held] = 0.0  # also those that were given
+        motion.v[held] = motion.a[held] = 0.0  # initial conditions included
         self.marcher.refuse(held, motion)
         if self.at_start:
             stage = self.at_start.begin(stage, motion, instant)
@@ -309,7 +309,7 @@ class StepRun(StepState):
     # Chunks
 
     def _count(self) -> int:
-        """How many increments the next chunk may have."""
+        """Number of increments in the next chunk."""
         if not self.clock.is_steady or (self.events and self.events.has_shared):
             return 1
         done = self.progress.increment
@@ -320,7 +320,7 @@ class StepRun(StepState):
         return max(1, min(count, following - done, self.path.most if self.path else count))
 
     def advance(self, most: int = LONGEST_CHUNK, outcome: int | None = None) -> None:
-        """A chunk of increments, so many at most; raises where it cannot go on. outcome: that of ``repeat``."""
+        """Computes a chunk of at most ``most`` increments; raises an error at failure. outcome: that of ``repeat``."""
         if self.progress.increment >= self.most:
             raise OutOfIncrements(advice.out_of_increments(self, self.most))
         is_paced = self.clock.is_paced and not self.watch.is_off
@@ -369,8 +369,8 @@ class StepRun(StepState):
             self._recover(reason, control, kept.increments, float(steps[min(done, len(steps) - 1)]))
 
     def repeat(self, asked: float, until: float) -> int | None:
-        """Repeat the last chunk without output: QUIET, or what ``advance`` goes on with; None: nothing is done, as the
-        next chunk is of another kind. asked, until: as ``Refill.fits`` has them."""
+        """Computes another chunk like the last one without output: QUIET, or the outcome for ``advance``; None: nothing
+        is done, as the next chunk is different. asked, until: as in ``Refill.fits``."""
         again, clock, now = self.again, self.clock, self.progress
         if not (again and again.is_quiet and again.stage is self.stage and again.parts[0] is self.marching[1]):
             return None
@@ -392,21 +392,22 @@ class StepRun(StepState):
         if self.again and self.again.stage is self.stage and grid.end < instant and self.again.fits(grid):
             return self.again.parts
         times, steps = increments(grid)
-        if instant <= grid.end:  # a field is due at its instant
+        if instant <= grid.end:  # a field is due at this instant
             last = int(times[1:].searchsorted(instant)) + 1
             times, steps = times[: last + 1], steps[:last]
         chunk = loading(self.stage, self.progress.motion, times, steps)
         parts = chunk, record(self.stage, len(steps), self.nodes, self.elements), np.zeros(len(CONTROL), np.int64)
         self.again = refill_of(self.stage, self.progress.motion, *parts) if self.is_compiled else None
         if self.again:
-            whole, iterates = self.whole, self.stage.choice.solver in (CG, BICGSTAB)  # of which ``patience`` hears
+            whole, iterates = self.whole, self.stage.choice.solver in (CG, BICGSTAB)  # reported to ``patience``
             is_simple = self.marcher.is_plain and self.stage.is_dynamic and not iterates
             is_heard = self.sink.hears_rows or whole.keeps_every or len(whole.breaks.elements) or self.system.bodies
             self.again.is_quiet = is_simple and not (is_heard or self.watched or self.clock.is_paced)
         return parts
 
     def _pace(self, spent: float, done: int) -> None:
-        """Choose the next chunk after one of ``done`` increments, and note how much is left for Python functions."""
+        """Chooses the size of the next chunk after one of ``done`` increments, and the part computed by Python
+        functions."""
         now, in_python, self.spent = self.progress, work.spent - self.spent, work.spent
         if in_python and not self.is_compiled:
             if in_python > MEASURED * CHUNK_SECONDS:
@@ -417,7 +418,7 @@ class StepRun(StepState):
             now.pace(spent, done + BALANCES > now.chunk)
 
     def _pass_events(self, times: Floats, steps: Floats) -> tuple[int, Ints]:
-        """An increment in which ropes go slack or become taut."""
+        """Computes an increment in which ropes go slack or become taut."""
         from fem.solve.ropes.watched import Failed
 
         assert self.watched
@@ -433,7 +434,7 @@ class StepRun(StepState):
         return self.whole.breaks.reached(self.elements, self.whole.gone, kept, time)
 
     def _accept(self, kept: Record, rows: Ints | None, times: Floats, steps: Floats, chunk: Loading) -> None:
-        """Increments that end at times[1:] count; rows: those of them that are passed on (None: all)."""
+        """Accepts the increments that end at times[1:]; rows: those that are passed on (None: all)."""
         done, time, increments = len(steps), times.item(-1), kept.increments[: len(steps)]
         self.clock.advance(time, done, int(increments.item(done - 1, ROW.iterations)))
         self.patience.judge(self.stage, self.progress.motion, increments)
@@ -486,7 +487,7 @@ class StepRun(StepState):
             raise ModelError(advice.overflow_message(self, first + at, time.item(at)))
 
     def _send_frame(self, is_end: bool) -> None:
-        """The whole field, where VTK or the end of the step (or of the run) ask for it."""
+        """Sends the whole field if it is due for VTK or at the end of the step (or of the run)."""
         now = self.progress
         is_due = self.schedule.is_vtk_due(now.increment, now.time, is_end)
         if is_due or is_end:
@@ -495,7 +496,7 @@ class StepRun(StepState):
             self.sink.frame(outcome.frame_of(shown, self.number, now, self.thermal, factor, is_end, is_due))
 
     def _recover(self, reason: int, control: Ints, increments: Floats, dt: float) -> None:
-        """Cut the increment back, or say why that is not possible."""
+        """Cuts the increment back, or raises the error that says why that is not possible."""
         now = self.progress
         if now.increment == 0 and self.clock.is_static and not self.active:
             refuse_mechanism(self.stage, now.motion, now.time, self.number)
@@ -507,7 +508,7 @@ class StepRun(StepState):
         raise NoConvergence(failure + (self.path.where_it_ends(dt) if self.path else ""))
 
     def _note_cutback(self) -> None:
-        """An increment is tried again as a shorter one."""
+        """Notes that an increment is repeated as a shorter one."""
         now = self.progress
         now.cutbacks += 1
         self.sink.event(Event(self.number, now.increment + 1, now.time, 0, "cutback"))
@@ -515,7 +516,7 @@ class StepRun(StepState):
     # Elements that break
 
     def break_off(self, reached: Ints) -> bool:
-        """Remove the elements whose limits are reached now; returns whether there are any."""
+        """Removes the elements whose limits are reached now; returns whether there are any."""
         if not reached.size:
             return False
         self.tell_broken(self.whole.break_off(np.unique(self.whole.breaks.elements[reached])))
@@ -524,7 +525,7 @@ class StepRun(StepState):
         return True
 
     def tell_broken(self, broken: list[tuple[int, float]]) -> None:
-        """Pass on labels of elements that are gone from now on, and the energies that went with them."""
+        """Reports labels and lost energies of elements removed now."""
         if not broken:
             return
         now, system = self.progress, self.whole.system
@@ -536,7 +537,7 @@ class StepRun(StepState):
             self.notify(f"nodes that have lost all their elements are kept in place: {names}")
 
     def rebuild(self) -> None:
-        """Rebuild the stage after a change of model or loads: new forces, accelerations; the energy books continue."""
+        """Rebuilds the stage after a change of model or loads: new forces, accelerations; the energies continue."""
         motion, limits = self.progress.motion, self.stage.limits
         self.take(*ready(self.whole, self.plan))
         self.stage.limits[:] = limits
@@ -556,7 +557,7 @@ class StepRun(StepState):
     # State
 
     def parts(self) -> Iterator[tuple[str, Any]]:
-        """What changes during the step, by name: objects with ``changing``, or named tuples of arrays."""
+        """All that changes during the step, by name: objects with ``changing``, or named tuples of arrays."""
         yield from (("step", self), ("progress", self.progress), ("motion", self.progress.motion), ("arc", self.arc))
         yield from (("clock", self.clock), ("watch", self.watch), ("patience", self.patience))
         yield from (("schedule", self.schedule), ("marcher", self.marcher))
@@ -569,7 +570,7 @@ class StepRun(StepState):
             yield from (("states", self.events.states), ("shares", self.events.shares))
 
     def state(self) -> dict[str, Any]:
-        """Values of all that changes, copied; ``run``: what the step would hand on to a next one."""
+        """Copies of all that changes; ``run``: the state for a following step."""
         found = {name: {key: copied(getattr(part, key)) for key in names_in(part)} for name, part in self.parts()}
         acting = settled(self.whole.environment, self.arc) if len(self.arc.last) else self.whole.environment
         found["run"] = {**{name: getattr(self.whole, name) for name in HANDED_ON}, "environment": acting}
@@ -577,8 +578,8 @@ class StepRun(StepState):
         return found | {"limits": self.stage.limits.copy(), "solvers": solvers}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Set the step back to a state that was kept."""
-        if not np.array_equal(self.system.gone, state["run"]["gone"]):  # something has broken in this step
+        """Restores the step to a stored state."""
+        if not np.array_equal(self.system.gone, state["run"]["gone"]):  # elements have broken in this step
             for name, part in self.parts():
                 if name in ("step", "progress", "motion"):
                     put_back(part, state[name])
@@ -594,12 +595,12 @@ class StepRun(StepState):
             restore_solver(stage, *kept[1:])
 
     def _solving(self) -> list[tuple[Flags | None, StepSystem]]:
-        """The stages that solve: one, or one for each state of the ropes so far (r,)."""
+        """The stages with solvers: one, or one for each state of the ropes so far (r,)."""
         return self.watched.stages.made if self.watched else [(None, self.stage)]
 
 
 def solver_of(taut: Flags | None, stage: StepSystem) -> tuple[Any, ...]:
-    """Which solver a stage has come to, and the factors it keeps, as the matrices they are of."""
+    """The current solver of a stage, and its kept factors, as the matrices that they are factors of."""
     opened = stage.opened, stage.opened_mass
     return taut, stage.choice.solver, *(one and one.state() for one in opened)
 
@@ -607,7 +608,7 @@ def solver_of(taut: Flags | None, stage: StepSystem) -> tuple[Any, ...]:
 def restore_solver(
     stage: StepSystem, solver: int, whole: Mapping[str, Any] | None, mass: Mapping[str, Any] | None
 ) -> None:
-    """Set the linear solver back to its earlier state."""
+    """Restores the linear solver to its earlier state."""
     from fem.linear.sparse import DirectSolver
 
     stage.choice = replace(stage.choice, solver=solver)

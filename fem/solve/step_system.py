@@ -1,6 +1,5 @@
-"""One step made ready for the march: free dofs, solver, scratch room, loads of any chunk of increments.
-
-When a step stops asking its iterative linear solver: it gave up systems, or costs more than factors.
+"""Arrays of one step for the march: free dofs, solver, work arrays, loads of any chunk of increments; the change
+from the iterative to the direct linear solver.
 """
 
 from __future__ import annotations
@@ -35,17 +34,17 @@ if TYPE_CHECKING:
 
 Moves: TypeAlias = tuple[Floats, Floats, Floats, Floats]
 NO_ROPES = Ropes(np.zeros(0, np.int64), np.zeros(0))
-"""For a march that watches none."""
+"""For a march without ropes."""
 FIRST_HALVED = 2.0
 NEAR_FLOOR = 1e-6
-"""Relative residual from which on an increment that iterates to round-off may stop when it no longer falls."""
+"""Relative residual below which an increment that iterates to rounding error may stop when it no longer decreases."""
 
 
 @dataclass(slots=True)
 class StepSystem:
-    """A step ready to march. tangent and direct solvers: made when asked for; recorded: what records share;
-    rigid (n or 0, 9): what of ``nodes.artificial_stiffness`` holds rigid motions; free_shapes (3n, r): these;
-    loose: what is said where no equilibrium is found, as nothing resists a load at first."""
+    """Arrays of a step. tangent and direct solvers: made on demand; recorded: common arrays of all records;
+    rigid (n or 0, 9): the part of ``nodes.artificial_stiffness`` that holds rigid motions; free_shapes (3n, r): these;
+    loose: message if no equilibrium is found because a load meets no stiffness at first."""
 
     system: System
     environment: Environment
@@ -74,7 +73,7 @@ class StepSystem:
         return Problem(self.nodes, *forces, self.equations, NO_ROPES, choice.solver, choice.tree, choice.plan)
 
     def passage(self, chunk: Loading, motion: Motion, kept: Record) -> Passage:
-        """The passage of the march through a chunk of increments."""
+        """Arguments of the march for a chunk of increments."""
         return Passage(self.coefficients, self.limits, self.problem, chunk, motion, self.work, kept)
 
     @property
@@ -90,7 +89,7 @@ class StepSystem:
     def tangent(self) -> SparseTangent:
         """The sparse tangent, with its pattern."""
         if self._tangent is None:
-            from fem.linear.sparse import SparseTangent  # of no use to chains: a start does without
+            from fem.linear.sparse import SparseTangent  # not imported for chains
 
             self._tangent = SparseTangent(self.system, self.nodes.dof_kind, self.equations)
         return self._tangent
@@ -112,7 +111,7 @@ class StepSystem:
         return DirectSolver(self.system, self.nodes.dof_kind, self.equations, is_symmetric, self.choice.library)
 
     def parts(self) -> Ints:
-        """(n,) a number of the part of each node, of what bars, springs and equations join: the least of its nodes.
+        """(n,) number of the connected part that each node belongs to (by bars, springs, equations): its smallest node.
         Each round joins all neighbours."""
         system, equations = self.system, self.equations
         bars = np.delete(self.bars.nodes, system.gone_bars, axis=0)
@@ -128,14 +127,14 @@ class StepSystem:
         return label
 
     def directed_blocks(self) -> tuple[Ints, Floats]:
-        """Mass that families add: rows and columns, as numbers of nodes (q, 2), of its blocks (q, 3, 3)."""
+        """Mass added by families: nodes of rows and columns (q, 2) of its blocks (q, 3, 3)."""
         mass, count = self.nodes.directed_mass, min(len(self.nodes.directed_mass), len(self.system.mass))
         own, pairs = np.arange(count).repeat(2).reshape(-1, 2), self.nodes.mass_pairs
         blocks = np.concatenate([mass, mass[count:]]).reshape(-1, 3, 3)
         return np.concatenate([own, pairs, pairs[:, ::-1]]), blocks
 
     def solver_of(self, phase: int) -> DirectSolver | SaddleSolver:
-        """The direct solver of a phase; the mass alone has its own, whose factor lasts."""
+        """The direct solver of a phase; the mass has its own, whose factor is kept."""
         if phase != groups.PROJECT_ACCELERATION or len(self.bars.rods):
             return self.direct
         if self.opened_mass is None:
@@ -146,7 +145,7 @@ class StepSystem:
 def prepare(
     system: System, environment: Environment, bars: Bars, scheme: Scheme, controls: Controls, wanted: str
 ) -> StepSystem:
-    """Gather what one step needs. ``wanted``: one of ``SOLVERS``."""
+    """Assembles the arrays of one step. ``wanted``: one of ``SOLVERS``."""
     system = in_step(system, environment)
     equations = eliminate(system, environment.supports.supported)
     free = (~environment.supports.supported).astype(np.int64)
@@ -189,7 +188,7 @@ FLOOR = 16.0 * np.finfo(float).eps
 
 
 def limits_of(controls: Controls, bars: Bars, families: Groups = None) -> Floats:
-    """Numbers the march tests against; a criterion not in use is negative."""
+    """Limits tested by the march; a criterion not in use is negative."""
     largest = float((bars.constants[bar.AREA] * bars.constants[bar.YOUNG]).max(initial=0.0))
     largest = max([largest, *(family.size(own) for family, own in acting(families))])
 
@@ -235,7 +234,7 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
 
 
 def no_tangent(system: System, bars: Bars) -> Tangent:
-    """Room for the tangent of a model."""
+    """An empty tangent of a model."""
     has_blocks = len(system.springs.dofs) > 0 or not system.is_passive
     block, cross = groups.room((len(system.labels) if has_blocks else 0, 9)), groups.room((len(system.pairs), 18))
     bar_tangent, off = groups.room((STORED, len(bars.nodes))), groups.room(len(bars.off_mass))
@@ -243,7 +242,7 @@ def no_tangent(system: System, bars: Bars) -> Tangent:
 
 
 def loading(stage: StepSystem, motion: Motion, time: Floats, exact_dt: Floats) -> Loading:
-    """What acts in the increments that end at ``time[1:]``; ``time[0]`` is where they start."""
+    """Loads in the increments that end at ``time[1:]`` and begin at ``time[0]``."""
     moving, factors = stage.environment.supports.moving(motion.u), stage.loads.factors(time)
     supports = support_motion(stage, stage.environment.supports, moving, time, exact_dt)
     thermal = thermal_rows(stage.system, stage.environment, time)
@@ -252,7 +251,8 @@ def loading(stage: StepSystem, motion: Motion, time: Floats, exact_dt: Floats) -
 
 
 def support_motion(stage: StepSystem, supports: Supports, dofs: Ints, time: Floats, dt: Floats) -> Moves:
-    """(k, c) u, v, a at the ends of increments, a of secant schemes that of the increment, and v after their starts."""
+    """(k, c) u, v, a at the ends of increments, v after their starts; for secant schemes a is the mean of the
+    increment."""
     u, v, a = supports.motion(dofs, time[1:])
     start = supports.velocity_after(dofs, time[:-1])
     if not stage.is_dynamic:
@@ -274,12 +274,12 @@ def thermal_mean(stage: StepSystem, thermal: Floats) -> Floats:
 
 
 def loading_at(stage: StepSystem, motion: Motion, now: float) -> Loading:
-    """What acts at one instant, as an increment that starts and ends there."""
+    """Loads at one instant, as an increment that starts and ends there."""
     return loading(stage, motion, np.array([now, now]), np.ones(1))
 
 
 def record(stage: StepSystem, count: int, nodes: Ints, elements: Ints) -> Record:
-    """Room for what is kept of ``count`` increments."""
+    """Empty record of ``count`` increments."""
     known = stage.recorded
     if not (known and known[0] is nodes and known[1] is elements):
         known = stage.recorded = (nodes, elements, *_recorded(stage, nodes, elements))
@@ -291,7 +291,7 @@ def record(stage: StepSystem, count: int, nodes: Ints, elements: Ints) -> Record
 
 
 def _recorded(stage: StepSystem, nodes: Ints, elements: Ints) -> tuple[Any, ...]:
-    """Quantities of nodes and elements; family and index of the elements; what touches nodes; what has a range."""
+    """Quantities of nodes and elements; family and index of the elements; contacts at nodes; elements with ranges."""
     touching = stage.system.touching
     count_of = recorded_rows(has_contacts := len(touching) > 0, bool(stage.environment.nodal))
     if has_contacts:
@@ -304,14 +304,14 @@ def _recorded(stage: StepSystem, nodes: Ints, elements: Ints) -> tuple[Any, ...]
 
 
 MOST_REFUSALS = 3
-"""Linear systems that the iterative solver may give up in a step before the direct solver takes all."""
+"""Number of linear systems that the iterative solver may fail to solve in a step before the direct solver is used."""
 MANY_PRODUCTS = 120
 """Iterations of conjugate gradients per solve of a chunk beyond which kept factors are cheaper: on nets of 100 x 100 to
 300 x 300 a back-substitution costs 15 to 18 of them, and a solve with its part of factorisations 6 or 7 of those."""
 
 
 class Patience:
-    """Of one step with its iterative solver. notify: takes a notice."""
+    """Decides when a step stops using its iterative solver. notify: receives a notice."""
 
     changing = ("refusals",)
 
@@ -319,14 +319,15 @@ class Patience:
         self.notify, self.refusals = notify, 0
 
     def note_refusal(self, stage: StepSystem) -> None:
-        """The iterative solver gave a system up (indefinite, or too stiff for it): after a few, stop asking it."""
+        """Notes that the iterative solver failed (indefinite or ill-conditioned system): after a few, it is not used
+        any more."""
         self.refusals += 1
         if self.refusals >= MOST_REFUSALS:
             self._stop(stage, "gave up on indefinite or stiff systems")
 
     def judge(self, stage: StepSystem, motion: Motion, increments: Floats) -> None:
-        """Conjugate gradients that need many iterations cost more than solves with a factor that is kept.
-        increments (k, ``ROW``) just taken"""
+        """Stops conjugate gradients with so many iterations that a direct solver with kept factors is faster.
+        increments (k, ``ROW``) just computed"""
         memory = motion.memory
         if memory[MEMORY.spent] > 0.0:
             count, spent = float(increments[:, ROW.iterations].sum()), float(memory[MEMORY.spent])
@@ -335,7 +336,7 @@ class Patience:
             memory[MEMORY.spent] = 0.0
 
     def _stop(self, stage: StepSystem, reason: str) -> None:
-        """Switch to the direct solver for the rest of the step."""
+        """Uses the direct solver for the rest of the step."""
         choice = stage.choice
         if choice.solver in (CG, BICGSTAB):
             stage.choice = replace(choice, solver=EXTERNAL)

@@ -1,7 +1,7 @@
-"""K of a state, symmetric or not, as the tangent of its forces has it.
+"""Stiffness matrix K of a state, symmetric or not, from the tangent of its forces.
 
-K u is formed bar by bar, from differences of displacements: a stiff bar that lies askew does not rub out the stiffness
-of tension beside it, as in the sum of all bars it does. The sum serves to factorise alone.
+K u is computed bar by bar, from differences of displacements: thus rounding errors of a stiff inclined bar do not hide
+the stiffness of tension, as they do in the sum over all bars. The sum is used for factorisation only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fem.solve.step_system import StepSystem
 class Stiffness(NamedTuple):
     """K, of n nodes and m bars, symmetric or not.
 
-    tangent     the numbers it is made of, with alpha 0 of rods
+    tangent     its entries, with alpha = 0 for rods
     incidence   (m, n) sparse: differences between the ends of bars
     rest        (3n, 3n) sparse: K without bars
     places      rows and columns of the entries of ``entries``
@@ -31,13 +31,13 @@ class Stiffness(NamedTuple):
     places: tuple[Ints, Ints]
 
     def bar_forces(self, u: Complexes | Floats) -> Complexes:
-        """(m, 3) forces of bars on their second nodes at displacements (3n,), rods apart."""
+        """(m, 3) forces of bars, without rods, on their second nodes at displacements (3n,)."""
         way, bars = self.incidence @ u.reshape(-1, 3), self.tangent.bar_tangent
         along = bars[ALPHA] * (bars[Q : Q + 3].T * way).sum(axis=1)
         return np.asarray(along[:, None] * bars[P : P + 3].T + bars[GEOMETRIC, :, None] * way)
 
     def times(self, u: Complexes | Floats) -> Complexes:
-        """K u (3n,)."""
+        """(3n,) K u."""
         return np.asarray((self.incidence.T @ self.bar_forces(u)).ravel() + self.rest @ u)
 
 
@@ -64,7 +64,7 @@ def entries(own: Tangent) -> Floats:
 
 
 def places_of(tangent: Tangent, count: int) -> tuple[Ints, Ints]:
-    """Rows and columns of ``entries``; no blocks of nodes where the tangent has none."""
+    """Rows and columns of ``entries``; without blocks of nodes if the tangent has none."""
     i, j = tangent.ends.T
     own, (first, second) = np.arange(len(tangent.block)), tangent.pairs.T
     pairs = np.stack([first, second], axis=1).ravel(), np.stack([second, first], axis=1).ravel()

@@ -1,15 +1,15 @@
 """The lowest modes where K is not symmetric: K x = lambda M x, lambda = omega^2 real or one of two conjugates.
 
-Forces without a potential make K so: moments on bodies, drag that turns with a line, friction. Two conjugates are a
-motion that grows and one that decays (flutter); the largest component of their x is real. Modes are sought from one
-shift, all at once (small models) or by Arnoldi's iteration; those with the least Re(lambda) come first.
+Forces without a potential make K unsymmetric: moments on bodies, drag that rotates with a line, friction. A conjugate
+pair is a motion that grows and one that decays (flutter); the largest component of x is real. Modes are computed from
+one shift, all together (small models) or by Arnoldi's iteration, in the order of Re(lambda).
 
 Corrected and confirmed as those of symmetric ones (``modes.py``): x - (K - shift M)^-1 (K x - lambda M x), and the
 stationary motions among all x. An eigenvalue lies within |lambda - shift| |dx| times its condition number, the size of
 its left vector (to first order; Golub and Van Loan, Matrix Computations, 7.2.2).
 
-None is missing: det(K - z M) turns once around zero for each eigenvalue within a closed path of z (Cauchy's argument
-principle). A path through the widest gap behind the modes wanted is followed with factors of K - z M.
+Check for missing modes: det(K - z M) turns once around zero for each eigenvalue within a closed path of z (Cauchy's
+argument principle). A path through the widest gap after the modes wanted is followed with factors of K - z M.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from fem.solve.modes import (
 )
 
 STILL = 1e-9
-"""A motion whose forces cancel to this fraction meets no stiffness."""
+"""A motion whose forces cancel to this fraction has no stiffness."""
 REAL = 1e-9
-"""Imaginary part over size below which an eigenvalue is real, times its condition number: two that coincide part so."""
+"""An eigenvalue is real if its imaginary part is smaller than this fraction times its condition number."""
 ALIKE = 1e-13
-"""Square of the angle below which two motions are one."""
+"""Square of the angle below which two motions are the same."""
 STEPS, FINEST = 16, 12
-"""Least number of steps along half a path around eigenvalues, and most halvings of one."""
+"""Smallest number of steps along half a path around eigenvalues, and largest number of halvings of a step."""
 TURN = 0.25 * np.pi
-"""Most that the determinant may turn in one of them."""
+"""Largest change of phase of the determinant in one of them."""
 
 
 class Whole(NamedTuple):
-    """Modes by rising real part: lambda (k,), x (n, k) with x.M x = 1; lambda of those not confirmed (f,); how many the
-    model has, and how many are missing among those wanted (-1: unknown)."""
+    """Modes by rising real part: lambda (k,), x (n, k) with x.M x = 1; lambda of those not confirmed (f,); number of
+    modes of the model, and of missing ones among those wanted (-1: unknown)."""
 
     squares: Complexes
     shapes: Complexes
@@ -67,7 +67,7 @@ def lowest_unsymmetric(pencil: Pencil, wanted: int) -> Whole:
         nothing = np.zeros(0, complex)
         return Whole(nothing, np.zeros((pencil.size, 0), complex), nothing, 0, 0)
     count, best = min(wanted + SPARE, total) if root else wanted + SPARE, -1
-    for shift in (0.0, *(-FREE * pencil.scale * 100.0 ** np.arange(5))):  # below zero where that is an eigenvalue
+    for shift in (0.0, *(-FREE * pencil.scale * 100.0 ** np.arange(5))):  # negative if zero is an eigenvalue
         factor = Factor(pencil, float(shift))
         if not factor.is_regular:
             continue
@@ -83,7 +83,7 @@ def lowest_unsymmetric(pencil: Pencil, wanted: int) -> Whole:
 
 
 def _all_near(factor: Factor, root: MassRoot, count: int) -> Floats:
-    """What the ``count`` modes nearest to the shift span (n, k), of all that are seen from there."""
+    """(n, k) vectors that span the ``count`` modes nearest to the shift, from all modes found there."""
     moved, inverse = root.inverse(factor)
     mu, vectors = np.linalg.eig(inverse)
     order = np.argsort(-np.abs(mu), kind="stable")[:count]
@@ -92,13 +92,13 @@ def _all_near(factor: Factor, root: MassRoot, count: int) -> Floats:
 
 
 def _parts(values: Complexes, vectors: Complexes) -> Floats:
-    """Real parts, and imaginary ones of one of two conjugates."""
+    """Real parts, and imaginary parts of one of each conjugate pair."""
     one = (values.imag >= 0.0) | ~np.isin(values.conj(), values)
     return np.hstack([vectors[:, one].real, vectors[:, one & (values.imag != 0.0)].imag])
 
 
 def _some_near(factor: Factor, count: int) -> Floats:
-    """What the ``count`` modes nearest to the shift span (n, k) (Arnoldi)."""
+    """(n, k) vectors that span the ``count`` modes nearest to the shift (Arnoldi)."""
     from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs
 
     pencil, rods = factor.pencil, factor.pencil.gradients.shape[0]
@@ -160,7 +160,7 @@ def _stationary(pencil: Pencil, basis: Floats) -> tuple[Complexes, Complexes, Fl
 
 
 def _orthogonal(pencil: Pencil, basis: Floats) -> Floats:
-    """Motions (n, k) that span the same, x_i.M x_j = 1 or 0."""
+    """Motions (n, k) with the same span, x_i.M x_j = 1 or 0."""
     basis = basis / np.sqrt(np.abs(np.einsum("ik,ik->k", basis, pencil.mass @ basis)))
     for _ in range(2):
         fraction, vectors = np.linalg.eigh(basis.T @ (pencil.mass @ basis))
@@ -170,7 +170,7 @@ def _orthogonal(pencil: Pencil, basis: Floats) -> Floats:
 
 
 def _are_zero(pencil: Pencil, x: Complexes) -> Flags:
-    """Columns that meet no stiffness: their forces are rounding, or cancel as in equilibrium."""
+    """Columns without stiffness: their forces are rounding errors, or cancel within the error of equilibrium."""
     stretch = np.abs(pencil.rows @ x)
     rounding = ROUNDING * (abs(pencil.rows) @ np.abs(x))
     sizes = np.abs(pencil.weights)[:, None]
@@ -179,7 +179,7 @@ def _are_zero(pencil: Pencil, x: Complexes) -> Flags:
 
 
 def _missing(factor: Factor, squares: Complexes, wanted: int) -> int:
-    """Eigenvalues within a path behind those wanted that are not among ``squares``; -1: they could not be counted."""
+    """Number of eigenvalues within a path after those wanted that are not among ``squares``; -1: not counted."""
     far = np.sort(np.abs(squares - factor.shift))
     if len(far) <= wanted:
         return -1
@@ -207,7 +207,7 @@ def _missing(factor: Factor, squares: Complexes, wanted: int) -> int:
 
 
 def _direction(pencil: Pencil, at: complex) -> complex:
-    """det(K - at M) over its size, rods as borders; 0 where it cannot be factorised."""
+    """det(K - at M) over its magnitude, with borders for rods; 0 if it cannot be factorised."""
     from scipy.sparse.linalg import splu
 
     matrix = bordered(pencil, at, False)

@@ -1,7 +1,7 @@
 """``fem.register``: a force with its keyword, an integrator, a quantity or a command from a script or a package.
 
-What a copy of the program would have in several files, one call says: reader, writer, checkpoints, tables, fields and
-the command line then know it. The tangent of a force is compared with differences of it in the first model that has it.
+One call registers it with reader, writer, checkpoints, tables, fields and the command line. The tangent of a force is
+compared with finite differences in the first model that uses it.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ KINDS = {"nodes": ("NODE", "n"), "elements": ("EL", "e")}
 CARD = re.compile(r"[A-Z][A-Z0-9 \-]*"), "capital letters, digits and blanks"
 QUANTITY = re.compile(r"[A-Z]+"), "capital letters"
 COMMAND = re.compile(r"[a-z][a-z0-9_\-]*"), "small letters, digits and hyphens"
-"""What names are, and in words."""
+"""Patterns of names, with their description."""
 SHAKEN, STEP, OFF = 1e-3, 1e-6, 1e-4
-"""Parts of the size of a model by which it is displaced, and by which differences are taken; part of the largest entry
-by which a tangent may differ from these."""
+"""Displacements of the test, and step of differences, as fractions of the size of a model; allowed error of the tangent
+as a fraction of its largest entry."""
 RATE, TRIES = 20.0, 3
-"""dv1/du1 of the comparison; places at which it is tried, as a force may have a kink at one."""
+"""dv1/du1 of the comparison; number of places at which it is tried, because a force may have a kink at one."""
 
 
 def register(
@@ -93,13 +93,13 @@ def register(
 
 
 class Addition:
-    """Something that was registered, until ``remove`` is called, or to the end of a ``with`` block."""
+    """A registered addition, until ``remove`` is called, or to the end of a ``with`` block."""
 
     def __init__(self, undo: list[Callable[[], Any]]) -> None:
         self._undo = undo
 
     def remove(self) -> None:
-        """Take it out again."""
+        """Removes the addition."""
         while self._undo:
             self._undo.pop(0)()
 
@@ -111,7 +111,7 @@ class Addition:
 
 
 def _put(table: dict[str, Any], name: str, value: Any) -> Callable[[], Any]:
-    """Put an entry into a table; what takes it out again."""
+    """Puts an entry into a table; returns the function that removes it."""
     table[name] = value
     return lambda: table.pop(name)
 
@@ -128,7 +128,7 @@ def _scheme(found: Scheme | Coefficients) -> Scheme:
 
 
 def _add_force(name: str, force: Family | None, keyword: Form | None) -> Iterator[Callable[[], Any]]:
-    """Put a force and its keyword where the program looks for them; what takes them out again."""
+    """Registers a force and its keyword; yields the functions that remove them."""
     if force is not None:
         if force.name in {family.name for family in FAMILIES}:
             raise CommandError(f"there is a force {force.name} already")
@@ -149,7 +149,7 @@ def _add_force(name: str, force: Family | None, keyword: Form | None) -> Iterato
 
 
 def _compared(family: Family) -> Callable[..., Any]:
-    """How a family is assembled, its tangent being compared once."""
+    """The assembly of a family, with its tangent compared once."""
     compared = list[bool]()
 
     def assemble(model: Any, system: Any, pair: int, state: int) -> Any:
@@ -163,8 +163,8 @@ def _compared(family: Family) -> Callable[..., Any]:
 
 
 def compare_tangent(family: Family, group: Any, system: Any, pair: int = 0, state: int = 0) -> None:
-    """Compare the tangent of a force with central differences of it, and without states and losses the force with those
-    of its energy. ModelError: they differ; it names the first wrong entry."""
+    """Compare the tangent of a force with central differences, and a force without states and losses with
+    differences of its energy. ModelError: they differ; the message names the first wrong entry."""
     for secant, rate in ((False, 0.0), (False, RATE), (True, RATE)):
         wrong = ""
         for seed in range(TRIES):
@@ -177,7 +177,7 @@ def compare_tangent(family: Family, group: Any, system: Any, pair: int = 0, stat
 
 
 class ForceProbe:
-    """A force that is asked at displacements near a place that chance has chosen, as Python function."""
+    """Evaluates a force as a Python function at displacements near a random place."""
 
     def __init__(
         self, family: Family, group: Any, system: Any, pair: int, state: int, secant: bool, rate: float, seed: int
@@ -193,7 +193,7 @@ class ForceProbe:
         self.state = np.concatenate([np.zeros(state), family.states(group)])
 
     def at(self, way: Floats) -> tuple[float, Floats, bool, Tangent]:
-        """Energy, force (3n,), whether some of it does not come from that energy, tangent; way (3n,) from the place."""
+        """Energy, force (3n,), whether part of it is not that energy's gradient, tangent; way (3n,) from the place."""
         n, power = self.place.size, np.zeros(BOOKS)
         tangent = Tangent(
             np.zeros((0, 2), np.int64), np.zeros((10, 0)), np.zeros(0), np.zeros((n // 3, 9)), self.pairs,
@@ -217,7 +217,7 @@ class ForceProbe:
 
 
 def _differences(asked: ForceProbe) -> Iterator[str]:
-    """What is wrong, in words."""
+    """Descriptions of the errors."""
     _, force, has_losses, tangent = asked.at(np.zeros_like(asked.place))
     blocks, cross = tangent.block.reshape(-1, 3, 3), tangent.cross.reshape(-1, 2, 3, 3)
     own = [(node, node, blocks[node]) for node in np.flatnonzero(blocks.any(axis=(1, 2))).tolist()]

@@ -1,9 +1,9 @@
-"""Basins of attraction: what each start of a sweep ends on, and the attractors in its table.
+"""Basins of attraction: the attractor that each initial state of a sweep reaches, and all attractors found.
 
-Runs end once their stroboscopic section repeats, alone or in lanes. A section is positions (not angles, so that what
-goes round returns) and velocities of the printed nodes. It has settled where its last max(p, ``FEWEST``) points lie
-within ``CLOSE`` tolerances of those p before, for some p; its period is the least by which they return within the
-tolerance. When the cycles are over it is that of the last ``WINDOW`` points, or none (aperiodic, 0).
+Runs end once their stroboscopic section repeats, singly or in lanes. A section consists of positions (not angles, so
+that rotations repeat) and velocities of the printed nodes. It has settled if its last max(p, ``FEWEST``) points lie
+within ``CLOSE`` tolerances of those p before, for some p; its period is the smallest one at which they repeat within
+the tolerance. After the last cycle it is the period of the last ``WINDOW`` points, or 0 (aperiodic).
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ from fem.study.sweep import Plan, Sweep
 from fem.study.trajectory import Trajectory, advance_to, halved, lasting, size_of
 
 ROUND = 10
-"""Periods between two looks at the sections."""
+"""Number of periods between two checks of the sections."""
 FEWEST, CLOSE, WINDOW = 3, 1e-3, 2 * LONGEST
 ONE_IN, SEED = 20, 20120612
-"""Of so many starts in a row one, chosen at random but always the same, runs again at dt/2: a tenth of the work."""
+"""One start of this many, chosen at random but always the same, is repeated at dt/2: a tenth of the work."""
 ALIKE = 1e-9
-"""What acts is periodic if it returns to this fraction of its largest value."""
+"""Loads are periodic if they repeat to this fraction of their largest value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settling(Question):
     """How each start runs, with ``labels`` of the printed nodes; other settings as ``basins`` has them.
 
-    tolerance  of velocities: of what covers the size of the model 2 pi times in a period
-    again      one start in ``ONE_IN`` runs a second time, at dt/2
+    tolerance  of positions over the size L of the model, of velocities over 2 pi L per period
+    again      repeat one start in ``ONE_IN`` at dt/2
     """
 
     labels: tuple[int, ...]
@@ -83,7 +83,7 @@ class Settling(Question):
         return self.joined(row, self.alone_at_half(model) if self.runs_again(point) else None)
 
     def alone(self, model: Model) -> Row:
-        """The first half of a row, of a start that runs alone."""
+        """The first half of a row, from a single run."""
         scale, points = self.scale(model), np.zeros((1, 0, 6 * len(self.labels)))
         for more in self.sections(model):
             points = np.concatenate([points, more], axis=1)
@@ -92,24 +92,24 @@ class Settling(Question):
         raise AssertionError("the last check settles all")
 
     def alone_at_half(self, model: Model) -> Row | None:
-        """The same at dt/2; None: it has no equal increments, or fails."""
+        """The same at dt/2; None: increments are not equal, or the run fails."""
         finer = halved(model)
         with suppress(Exception):
             return self.alone(finer) if finer else None
         return None
 
     def runs_again(self, point: int) -> bool:
-        """Whether this start of the grid is one of those; the very first one is, so that no grid has none."""
+        """Whether this start of the grid is repeated; the first one always is, so that every grid has one."""
         return self.again and point % ONE_IN == (chosen_in(point // ONE_IN) if point >= ONE_IN else 0)
 
     def joined(self, row: Row, finer: Row | None) -> Row:
-        """A row, and what the same start came to at dt/2, without its cycles; None: it did not run, or failed."""
+        """A row with the result of the same start at dt/2, without its cycles; None: it was not repeated, or failed."""
         if not self.again:
             return row
         return (*row, *((finer[0], *finer[2:]) if finer else (math.nan,) * (1 + len(self.state))))
 
     def sections(self, model: Model) -> Iterator[Floats]:
-        """(1, ``ROUND``, c) points of one model, again and again."""
+        """(1, ``ROUND``, c) points of one model, round after round."""
         rounds = -(-self.cycles // ROUND)
         trajectory, every, chosen = self.opened(model, rounds * ROUND)
         refuse_stretched(trajectory)
@@ -122,19 +122,19 @@ class Settling(Question):
             yield np.array(points)[None]
 
     def opened(self, model: Model, cycles: int) -> tuple[Trajectory, int, list[int]]:
-        """A motion through so many periods, the increments in one, the indices of the printed nodes."""
+        """A motion over a number of periods, the increments per period, the indices of the printed nodes."""
         period, every = strobe(model, self.period)
         trajectory = Trajectory(lasting(model, cycles * period), SilentSink())
         trajectory.open()
         return trajectory, every, [int(trajectory.system.nodes_of(label)[0]) for label in self.labels]
 
     def point(self, model: Model, u: Floats, v: Floats, nodes: Sequence[int]) -> Floats:
-        """(c,) of a state (3n,)."""
+        """(c,) coordinates of a state (3n,)."""
         places, speeds = model.mesh.coordinates + u.reshape(-1, 3), v.reshape(-1, 3)
         return np.concatenate([places[nodes], speeds[nodes]]).ravel()
 
     def settled(self, points: Floats, scale: Floats) -> dict[int, Row]:
-        """Rows of those of s starts (s, n, c) that need not go on."""
+        """Rows of those of s starts (s, n, c) that have settled."""
         count, found = points.shape[1], dict[int, Row]()
         periods = np.zeros(len(points), np.int64)
         if count >= self.transient:
@@ -152,7 +152,7 @@ class Settling(Question):
         return layout_of(model).nodes == self.labels
 
     def together(self, jobs: Sequence[Job], may_compile: bool) -> Mapping[int, Row]:
-        """Rows of those starts that march well as lanes, and of some of them at dt/2."""
+        """Rows of those starts that are computed in lanes, and of some of them at dt/2."""
         models = models_of(jobs)
         rows = self.in_lanes(models, may_compile)
         halves = {point: halved(models[point]) for point in rows if self.runs_again(point)}
@@ -199,12 +199,12 @@ class Settling(Question):
 
 
 def chosen_in(part: int) -> int:
-    """Which one of ``ONE_IN`` starts in a row."""
+    """Index of the one of ``ONE_IN`` starts that is repeated."""
     return int(np.random.default_rng((SEED, part)).integers(ONE_IN))
 
 
 def refuse_stretched(trajectory: Trajectory) -> None:
-    """ModelError where a rod has not its length: at a support that moves it would get it in the first increment."""
+    """ModelError: a rod does not have its length. At a moving support it would be corrected in the first increment."""
     stage = trajectory.last.stage
     system, bars = stage.system, stage.bars
     rods = np.setdiff1d(bars.rods[bars.kinds[bars.rods, 0] < LEG], ropes_of(system))
@@ -219,7 +219,7 @@ def refuse_stretched(trajectory: Trajectory) -> None:
 
 
 def recurs(one: Sample, period: float, every: int, cycles: int) -> bool:
-    """All that acts on a model from outside is the same after a period, again and again."""
+    """Whether all external actions on a model are periodic, for the given number of cycles."""
     time: Floats = np.arange(every * cycles + 1) * np.float64(period / every)
     held = np.flatnonzero(one.supports.supported)
     acting = [one.loads.factors(time), *one.supports.motion(held, time, after=True)]
@@ -229,8 +229,8 @@ def recurs(one: Sample, period: float, every: int, cycles: int) -> bool:
 
 
 def returning(points: Floats, close: float, same: float) -> Ints:
-    """(s,) period of the last points (s, n, c), which have come ``close`` to those before; 0: they have not.
-    What still decays may come close after more than its period: that is the least by which points are the ``same``."""
+    """(s,) period of the last points (s, n, c) that are ``close`` to earlier ones; 0: there is none.
+    A decaying motion may be close at multiples of its period: the period is the smallest with the ``same`` points."""
     count = points.shape[1]
     longest = min(LONGEST, count - 1)
     found = np.zeros(len(points), np.int64)
@@ -250,14 +250,14 @@ def returning(points: Floats, close: float, same: float) -> Ints:
 
 
 def furthest(points: Floats) -> int:
-    """Number of the point (p, c) furthest in a direction that no symmetry has: the same at any phase."""
+    """Index of the point (p, c) farthest in a direction without symmetry: it does not depend on the phase."""
     return int(np.argmax(points @ np.sin(1.0 + 1.7 * np.arange(points.shape[1]))))
 
 
 PARTS = 64
-"""Of a period, in which the motion is looked at."""
+"""Number of instants per period at which the motion is sampled."""
 NEVER = 1e-6
-"""Part of its length that a bar never falls below in a plane in which its turns are counted."""
+"""Smallest projected length of a bar, as a fraction, in a plane in which its rotations are counted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -266,7 +266,7 @@ class Attractor:
 
     number   from 1;  period: in periods of the section, 0: none
     kind     ``rest``, ``oscillation``, ``rotation`` (a bar goes round), ``aperiodic``, ``not met again``
-    turns    of the bar that turns most, counter-clockwise in its coordinate plane, in a period of its own
+    turns    rotations per period of the bar that rotates most, counter-clockwise in a coordinate plane
     columns  ``COOR1_2`` (position 1 of node 2), ``V1_2``, ...; points (p, c): its section, of aperiodic ones a part
     share    fraction of the starts
     """
@@ -311,12 +311,12 @@ class Basins:
 
     @property
     def elsewhere(self) -> Flags:
-        """(k,) True where a start that ran again ends elsewhere at dt/2."""
+        """(k,) True for repeated starts that reach another attractor at dt/2."""
         return np.asarray((self.again >= 0) & (self.again != self.attractor))
 
     @property
     def what_dt_does(self) -> str:
-        """How many starts end elsewhere at dt/2, in words; empty where none ran again."""
+        """Notice of how many repeated starts reach another attractor at dt/2; empty without repetitions."""
         count, moved = int(np.count_nonzero(self.again >= 0)), int(np.count_nonzero(self.elsewhere))
         found = (
             f"{moved} of {count} starts repeated at dt/2 end on another attractor ({100.0 * moved / max(count, 1):.2g} "
@@ -326,8 +326,9 @@ class Basins:
 
 
 def look_at(study: Settling, model: Model, row: Mapping[str, float], number: int, share: float) -> Attractor:
-    """Follow a motion on it for a period of its own: from the point of its section that is in the row of a start, else
-    (other nodes move, too, or what acts is not periodic) from that start. ``not met again``: neither comes back there.
+    """Computes one period of the motion on an attractor: from the point of its section in the row of a start, or, if
+    that does not repeat (other nodes move, or loads are not periodic), from the start. ``not met again``: neither
+    repeats.
     """
     period, point = int(row["period"]), np.array([row[f"{name}_point"] for name in study.state])
     its, scale, kind, turned, points = tuple(study.state), study.scale(model), "not met again", 0, point[None]
@@ -348,7 +349,7 @@ def look_at(study: Settling, model: Model, row: Mapping[str, float], number: int
 
 
 def at_point(study: Settling, model: Model, point: Floats) -> Model:
-    """The model started in a point of a section."""
+    """The model with a point of a section as initial state."""
     places = model.mesh.coordinates[[model.mesh.nodes_of(label)[0] for label in study.labels]].ravel()
     states = zip(("DISPLACEMENT", "VELOCITY"), np.split(point - np.append(places, 0.0 * places), 2), strict=True)
     conditions = [
@@ -360,7 +361,7 @@ def at_point(study: Settling, model: Model, point: Floats) -> Model:
 
 
 def followed(study: Settling, model: Model, before: int, count: int) -> tuple[Floats, Floats]:
-    """After so many cycles: the points (count, c) of the next ones, and the way of all nodes (k, n, 3) through them."""
+    """After some cycles: the points (count, c) of the next ones, and the path of all nodes (k, n, 3) through them."""
     trajectory, every, chosen = study.opened(model, before + count)
     advance_to(trajectory.last, trajectory.progress.increment + before * every)
     points, tracks = [], [places_of(trajectory)]
@@ -374,12 +375,12 @@ def followed(study: Settling, model: Model, before: int, count: int) -> tuple[Fl
 
 
 def places_of(trajectory: Trajectory) -> Floats:
-    """(n, 3) where the nodes are now."""
+    """(n, 3) present positions of the nodes."""
     return trajectory.system.coordinates + trajectory.progress.motion.u.reshape(-1, 3)
 
 
 def turns(track: Floats, bars: Ints) -> int:
-    """Of the bar (m, 2) that turns most in a coordinate plane, on a closed way of all nodes (k, n, 3)."""
+    """Rotations of the bar (m, 2) that rotates most in a coordinate plane, on a closed path of all nodes (k, n, 3)."""
     most = 0
     for first, second in bars.tolist():
         along = track[:, second] - track[:, first]
@@ -399,7 +400,7 @@ MOVED = 0.05
 def settling_of(
     model: Model, period: float | str | None, transient: int, cycles: int, tolerance: float, again: bool
 ) -> Settling:
-    """The question. CommandError: no nodes are printed, or the numbers make no sense."""
+    """The settings. CommandError: no nodes are printed, or the numbers make no sense."""
     labels = layout_of(model).nodes
     if not labels:
         raise CommandError(
@@ -411,7 +412,7 @@ def settling_of(
 
 
 def basins_in(sweep: Sweep, plan: Plan) -> Basins:
-    """The attractors in a table, the one of most starts first."""
+    """The attractors of a table, the one with most starts first."""
     study = plan.question
     assert isinstance(study, Settling)
     points = np.column_stack([sweep[f"{name}_point"] for name in study.state]) / study.scale(plan.model)
@@ -431,8 +432,8 @@ def basins_in(sweep: Sweep, plan: Plan) -> Basins:
 
 
 def at_half(sweep: Sweep, study: Settling, attractors: list[Attractor], scale: Floats, number: Ints) -> Ints:
-    """(k,) number of the attractor on which each start ends at dt/2; 0: on none of these; -1: it did not run again.
-    It is the nearest one of that period, no further than ``MOVED``: orbits themselves move a little with dt."""
+    """(k,) number of the attractor that each start reaches at dt/2; 0: none of these; -1: not repeated.
+    It is the nearest one of that period, at most ``MOVED`` away, because orbits depend slightly on dt."""
     found = np.full(len(number), -1)
     if not study.again:
         return found

@@ -4,21 +4,21 @@ Newton's iteration on P(z; p) - z = 0, in the coordinates y of a chart around th
 the parameter p over its range:
 
     [ P_y - 1   P_p ] [dy]     [ P - y ]
-    [     t         ] [dp] = - [   0   ]        t: the tangent of the branch, or (0, 1): p stays as it is
+    [     t         ] [dp] = - [   0   ]        t: the tangent of the branch, or (0, 1): p is constant
 
 Source: Keller, in Applications of Bifurcation Theory (1977), 359-384 (pseudo-arclength). The eigenvalues of P_y at an
 orbit are its Floquet multipliers mu: perturbations grow by them from period to period.
 
-Steps along the tangent are so long that orbits change by no more than the range of the parameter over the number of
-its values. Between two orbits a function of the multipliers changes its sign:
+Steps along the tangent change orbits by at most the range of the parameter over the number of its values. Bifurcations
+are sign changes between two orbits:
 
     fold                the tangent turns back in the parameter: t_p = 0, mu = 1
     branch point        product of 1 - mu, the tangent not turning back: another branch crosses (symmetry breaking)
     period doubling     product of 1 + mu: a branch of twice the period begins
     Neimark-Sacker      a complex pair crosses |mu| = 1: a torus begins
-    grazing             other events of ropes and stops: an impact with no speed, a rope slack for no time
+    grazing             a change of events of ropes and stops: an impact with zero speed, a rope slack for zero time
 
-It is located by Brent's method along the step, and named only where mu is there.
+They are located by Brent's method along the step, and accepted only with mu at its critical value.
 Source: Kuznetsov, Elements of Applied Bifurcation Theory (2004), ch. 10; grazing: Nordmark, J. Sound Vib. 145 (1991).
 """
 
@@ -47,35 +47,36 @@ from fem.study.sections import strobe as drive_of
 from fem.study.strobe import Chart, Move, State, Strobe
 
 SHARP, GOOD = 1e-11, 1e-8
-"""|P(z) - z| over the scales at which an orbit is found, and that is good enough where round-off allows no less."""
+"""Residual |P(z) - z| over the scales at which the iteration ends; and the largest accepted one if rounding prevents
+this."""
 HELPS = 0.3
-"""Newton goes on below GOOD while an iteration leaves no more than this of the residual."""
+"""Below GOOD the iteration continues while each step reduces the residual by at least this factor."""
 MOST_ITERATIONS, MOST_ALONG = 25, 8
-"""At a value of the parameter, and along a branch, where the first guess is near or the step too long."""
+"""Largest number of iterations at a value of the parameter, and along a branch, where guesses are better."""
 LONGEST = 0.3
 """Longest correction, over the scales."""
 DENSE = 200
-"""Coordinates up to which P_y is a matrix; beyond, it is only multiplied with."""
+"""Largest number of coordinates for which P_y is a matrix; beyond that only products are used."""
 LEADING = 6
-"""Multipliers that are found then, the largest."""
+"""Number of multipliers computed then, the largest."""
 CONFIRMED = 1e-8
-"""Residual of the eigenvalue problem, as a fraction of its matrix, up to which multipliers are confirmed."""
+"""Largest residual of the eigenvalue problem, as a fraction of its matrix, for accepted multipliers."""
 UNSTABLE = 1e-6
 """A multiplier is outside the unit circle if it is by more than this."""
 ASIDE = 1e-5
 """Step of the derivative by the parameter, as a fraction of its range."""
 FORCING = 1e-6
-"""What the iteration for a correction may leave."""
+"""Relative accuracy of the iterative solution for a correction."""
 STILL = 1e-3
-"""Ranges below this fraction of the size of the model are no scale for an orbit."""
+"""Ranges below this fraction of the size of the model are not used as scales of an orbit."""
 CROSSING = 1e-5
-"""Singular value, of coordinates over their scales, below which branches cross."""
+"""Branches cross if a singular value, of coordinates over their scales, is below this."""
 
 Complexes = NDArray[np.complex128]
 
 
 class Tape(SectionSink):
-    """The motion of the last march through the map, and what happened to ropes and stops."""
+    """The last motion through the map, with the events of ropes and stops."""
 
     def __init__(self, model: Model, every: int, multiple: int) -> None:
         super().__init__(model, every, multiple, multiple + 1)
@@ -105,7 +106,7 @@ class MapFamily:
     scale: tuple[float, float] | None = None
 
     def strobe(self, value: float) -> tuple[Strobe, Tape]:
-        """The map at a value, and what hears of it."""
+        """The map at a value, and the tape of its motion."""
         model = self.read(value)
         tape = Tape(model, drive_of(model, self.period)[1], self.multiple)
         strobe = Strobe(model, self.period, self.multiple, tape)
@@ -136,8 +137,8 @@ class Slopes:
         return length * self.strobe.slopes(self.chart, y[None] / length)[1][:, 0] if length else np.zeros(self.size)
 
     def solve(self, column: Floats, row: Floats, right: Floats) -> Floats | None:
-        """(2m + 1,) of the bordered system; None: it is singular, or the iteration does not get there.
-        Nothing along directions in which it is next to singular: at a branch point those lead to the other branch."""
+        """(2m + 1,) solution of the bordered system; None: it is singular, or the iteration does not converge.
+        Nearly singular directions are left out: at a branch point they lead to the other branch."""
         if self.matrix is not None:
             whole = np.block([[self.matrix - np.eye(self.size), column[:, None]], [row[None]]])
             left, values, directions = np.linalg.svd(whole)
@@ -204,19 +205,19 @@ class Orbit:
 
     @property
     def reach(self) -> tuple[float, float] | None:
-        """Largest ranges of displacements and velocities; None: it moves next to nothing."""
+        """Largest ranges of displacements and velocities; None: it hardly moves."""
         ranges = np.ptp(self.section.track, axis=0).reshape(-1, 2, 3).max(axis=(0, 2))
         is_still = (ranges < STILL * np.array(self.slopes.strobe.scale)).any()
         return None if is_still else (float(ranges[0]), float(ranges[1]))
 
     @property
     def unstable(self) -> int:
-        """How many multipliers lie outside the unit circle; 0: it is stable."""
+        """Number of multipliers outside the unit circle; 0: it is stable."""
         return int(np.count_nonzero(np.abs(self.multipliers) > 1.0 + UNSTABLE))
 
     @property
     def happened(self) -> Counter[str]:
-        """How often ropes and stops did what."""
+        """Number of events of ropes and stops, by kind."""
         return happened(self.events)
 
     def __repr__(self) -> str:
@@ -226,17 +227,17 @@ class Orbit:
 
 
 def happened(events: Iterable[Event]) -> Counter[str]:
-    """How often ropes and stops did what."""
+    """Number of events of ropes and stops, by kind."""
     return Counter(event.event for event in events if event.element)
 
 
 Direction = tuple[Move, float]
-"""Of a branch: what changes of all dofs, and of the parameter over its range."""
+"""Direction of a branch: change of all dofs, and of the parameter over its range."""
 
 
 def correct(family: MapFamily, state: State, value: float, along: Direction | None = None) -> Orbit:
-    """The orbit near a state and a value of the parameter, which stays as it is; ``along`` a branch: next to them.
-    NoConvergence: there is none in reach."""
+    """The orbit near a state, at a value of the parameter; with ``along``, the orbit on a branch near both.
+    NoConvergence: none was found."""
     before, by_value = math.inf, None
     for iteration in range(MOST_ITERATIONS if along is None else MOST_ALONG):
         strobe, tape = family.strobe(value)
@@ -270,8 +271,8 @@ def by_parameter(family: MapFamily, chart: Chart, value: float) -> Floats:
 
 
 def tangent(family: MapFamily, orbit: Orbit, before: Direction) -> Direction:
-    """Of the branch at an orbit, of length 1 over the scales, pointing on from the one before.
-    The one before where that is not determined, in a branch point."""
+    """Tangent of the branch at an orbit, of scaled length 1, continuing the one ``before``.
+    At a branch point, where it is undetermined, it is the one before."""
     slopes, chart = orbit.slopes, orbit.slopes.chart
     row = np.append(chart.directions(*before[0]), before[1])
     right = np.append(np.zeros(len(chart)), 1.0)
@@ -286,39 +287,39 @@ def tangent(family: MapFamily, orbit: Orbit, before: Direction) -> Direction:
 
 FOLD, BRANCH, DOUBLING, TORUS, GRAZING = "fold", "branch point", "period doubling", "Neimark-Sacker", "grazing"
 PLACES = {FOLD: 1.0, BRANCH: 1.0, DOUBLING: -1.0}
-"""Where a multiplier is."""
+"""Critical value of the multiplier."""
 LEAST_STEPS = 10
-"""Of a branch, however few values are given."""
+"""Smallest number of steps of a branch, however few values are given."""
 SHORTEST = 1e-4
 """Shortest step, as a fraction of the longest one."""
 TURN = 0.9
 """Least cosine between two tangents."""
 CHANGED = 2.0
-"""By which factor a motion has other ranges than those that are the scales, until these follow."""
+"""Factor by which the ranges of a motion must differ from the scales before the scales are adapted."""
 ASTRAY = 1.5
-"""How many steps away from the last orbit the next one may be."""
+"""Largest distance of the next orbit from the last one, in steps."""
 QUICK, GROWS = 4, 1.5
-"""Iterations up to which the next step is longer, and by which factor."""
+"""Number of iterations up to which the next step is longer, and the factor."""
 LOCATED = 1e-9
 """Fraction of a step to which bifurcations are located."""
 THERE = 1e-3
-"""How near to its place a multiplier is that names a bifurcation."""
+"""Largest distance of a multiplier from its critical value at a bifurcation."""
 BEYOND = 0.02
-"""Step beyond the end of a branch, likewise, that shows what begins there: shorter impacts are not detected."""
+"""Step beyond the end of a branch, as a fraction, to see what begins there: shorter impacts are not detected."""
 MOST_STEPS = 20
-"""Steps of a branch, per value of the parameter, beyond which it is left."""
+"""Largest number of steps of a branch, per value of the parameter."""
 MOST_TESTS = 60
 ENTRANCES = 1.0, 0.25, 0.06
-"""Steps with which a branch that begins is entered, as fractions of the first."""
+"""Steps with which a new branch is entered, tried in turn, as fractions of the first."""
 SAME = 0.05
-"""Distance of two bifurcations, over the longest step, below which they are one."""
+"""Distance of two bifurcations, over the longest step, below which they are the same."""
 AT_ENDS = 1e-6
-"""Events nearer to the ends of the period than this fraction of it may move in or out without grazing."""
+"""Events closer to the ends of the period than this fraction of it may enter or leave it without grazing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:
-    """An orbit of a branch. along: the tangent there; arclength: from its start; kind: a bifurcation, or nothing."""
+    """An orbit of a branch. along: its tangent; arclength: from the branch's start; kind: a bifurcation, or empty."""
 
     orbit: Orbit
     along: Direction
@@ -327,18 +328,18 @@ class Point:
 
 
 def sign(kind: str, point: Point) -> float:
-    """What changes its sign where a bifurcation is passed; NaN: nothing can."""
+    """The function whose sign changes at a bifurcation of this kind; NaN: undefined."""
     multipliers = point.orbit.multipliers
     if kind == FOLD:
         return point.along[1]
-    if kind == TORUS:  # the complex pair that is nearest to the unit circle
+    if kind == TORUS:  # the complex pair nearest to the unit circle
         pairs = np.abs(multipliers[multipliers.imag > 0.0])
         return float(pairs[np.abs(pairs - 1.0).argmin()] - 1.0 - UNSTABLE) if len(pairs) else np.nan
     return float(np.prod(multipliers - PLACES[kind]).real)
 
 
 def off(kind: str, orbit: Orbit) -> float:
-    """Distance of the nearest multiplier from where one is at a bifurcation."""
+    """Distance of the nearest multiplier from the critical value of a bifurcation."""
     if kind == TORUS:
         pairs = np.abs(orbit.multipliers[orbit.multipliers.imag != 0.0])
         return float(np.abs(pairs - 1.0).min(initial=np.inf))
@@ -346,7 +347,7 @@ def off(kind: str, orbit: Orbit) -> float:
 
 
 class Walk:
-    """Along one branch, from an orbit on, between two values of the parameter.
+    """Follows one branch from an orbit, between two values of the parameter.
 
     longest  step over the scales;  known: bifurcations of other branches, at which this one may end
     notices  why it ended, what was not located
@@ -359,7 +360,7 @@ class Walk:
         self.notices: list[str] = []
 
     def run(self, first: Orbit, along: Direction) -> Iterator[Point]:
-        """Points in order, bifurcations among them; along: roughly where to."""
+        """Points in order, with bifurcations; along: approximate direction at the start."""
         here = self.scaled(Point(first, tangent(self.family, first, along), 0.0))
         yield here
         start, step = here, 0.25 * self.longest
@@ -381,7 +382,7 @@ class Walk:
                 return
             for point in self.between(here, there):
                 if any(distance(point, other) < SAME * self.longest for other in self.known):
-                    return  # where it began, or where it ends, on another branch
+                    return  # back at its start, or at its end on another branch
                 yield point
             yield there
             if number > 2 and distance(there, start) < 0.5 * step and turn_of(there, start) > TURN:
@@ -393,7 +394,7 @@ class Walk:
         )
 
     def scaled(self, here: Point) -> Point:
-        """The point, its tangent of length 1 over the ranges of its motion, which are the scales from here on."""
+        """The point, its tangent of length 1 over the ranges of its motion, which become the scales."""
         reach, chart = here.orbit.reach, here.orbit.slopes.chart
         if reach is None or all(1.0 / CHANGED < r / s < CHANGED for r, s in zip(reach, chart.scale, strict=True)):
             return here
@@ -404,7 +405,7 @@ class Walk:
         return replace(here, along=(Move(du / length, dv / length), dp / length))
 
     def grazes(self, here: Point) -> bool:
-        """Ropes and stops do something else a little further on, where no orbit was found."""
+        """Whether events of ropes and stops change just beyond, where no orbit was found."""
         (move, change), step = here.along, BEYOND * self.longest
         strobe, tape = self.family.strobe(here.orbit.value + step * change * self.family.width)
         try:
@@ -414,14 +415,14 @@ class Walk:
         return happened(tape.events) != here.orbit.happened
 
     def after(self, here: Point, step: float) -> Point:
-        """The point of the branch a step further."""
+        """The point of the branch one step further."""
         move, change = here.along
         value = here.orbit.value + step * change * self.family.width
         orbit = correct(self.family, here.orbit.state.moved(move, step), value, here.along)
         return Point(orbit, tangent(self.family, orbit, here.along), here.arclength + step)
 
     def last(self, here: Point, there: Point) -> Iterator[Point]:
-        """What is left of a step up to the end of the range."""
+        """The rest of a step up to the end of the range."""
         one, other = here.orbit, there.orbit
         end = self.ends[0] if other.value < self.ends[0] else self.ends[1]
         if end == one.value:
@@ -452,8 +453,8 @@ class Walk:
         yield from sorted((point for point in found if point), key=lambda point: point.arclength)
 
     def locate(self, kind: str, here: Point, there: Point) -> Point | None:
-        """Where it is; None (and a notice) where that is not to be found, or no multiplier is there."""
-        from scipy.optimize import brentq  # it takes a third of a second, and few commands need it
+        """Locates a bifurcation; None (with a notice) if that fails, or no multiplier is critical there."""
+        from scipy.optimize import brentq  # the import takes a third of a second
 
         tried: dict[float, Point] = {}
         length = there.arclength - here.arclength
@@ -468,7 +469,7 @@ class Walk:
         except (FemError, RuntimeError, ValueError):
             point = None
         if point is None or off(kind, point.orbit) > THERE:
-            if kind != TORUS:  # two real multipliers may become such a pair outside the circle
+            if kind != TORUS:  # two real multipliers may become a pair outside the circle
                 near = self.family.named(here.orbit.value)
                 self.notices.append(
                     f"a {kind} could not be located between two orbits,{near} and{self.family.named(there.orbit.value)}"
@@ -477,7 +478,7 @@ class Walk:
         return replace(point, kind=kind)
 
     def graze(self, here: Point, there: Point) -> Point | None:
-        """Where ropes and stops do something else, halved down to round-off; None: an event has left the period."""
+        """Locates a change of events of ropes and stops by bisection to rounding; None: an event left the period."""
         before, low, high, point = here.orbit.happened, 0.0, there.arclength - here.arclength, there
         length = high
         for _ in range(MOST_TESTS):
@@ -505,7 +506,7 @@ class Walk:
 
 
 def distance(one: Point, other: Point) -> float:
-    """Scaled distance of two orbits; of their starts where the periods differ."""
+    """Scaled distance of two orbits; of their starts if the periods differ."""
     y = one.orbit.slopes.chart.coordinates(other.orbit.state)
     return float(np.hypot(np.linalg.norm(y), one.orbit.place - other.orbit.place))
 
@@ -518,14 +519,14 @@ def turn_of(one: Point, other: Point) -> float:
 
 
 def switched(family: MapFamily, point: Point, step: float) -> Iterator[tuple[MapFamily, Orbit, Direction]]:
-    """First orbits, one step away, of the branches that start at a bifurcation, and their directions.
-    Of a doubling the one branch (half a period later it is that to the other side); of a branch point both sides."""
+    """First orbits, one step away, of the branches that start at a bifurcation, and their directions: one at a period
+    doubling (half a period later it is on the other side), both sides at a branch point."""
     orbit, chart = point.orbit, point.orbit.slopes.chart
     if point.kind == DOUBLING:
         family = replace(family, multiple=2 * family.multiple)
     vector = orbit.vectors[:, int(np.abs(orbit.multipliers - PLACES[point.kind]).argmin())].real
     away, change = vector / np.linalg.norm(vector), 0.0
-    if point.kind == BRANCH:  # across the branch that it is on
+    if point.kind == BRANCH:  # perpendicular to its own branch
         along = np.append(chart.directions(*point.along[0]), point.along[1])
         whole = np.append(away, 0.0)
         whole -= along * float(along @ whole) / float(along @ along)
@@ -536,7 +537,7 @@ def switched(family: MapFamily, point: Point, step: float) -> Iterator[tuple[Map
 
 
 def entered(family: MapFamily, orbit: Orbit, leave: Direction, step: float) -> Orbit:
-    """The first orbit of a branch that leaves another one; NoConvergence: none is found, however near."""
+    """The first orbit of a branch that leaves another one; NoConvergence: none is found at any distance."""
     for shorter in ENTRANCES:
         size = shorter * step
         try:
@@ -549,10 +550,10 @@ def entered(family: MapFamily, orbit: Orbit, leave: Direction, step: float) -> O
 
 
 REACHED = 1e-6
-"""Parts of the range of a parameter below this fraction of it are not missed."""
+"""Parts of the parameter's range below this fraction of it do not count as missed."""
 ELSEWHERE = "another initial state, or --transient N, which starts from the motion after N periods"
 FIRST_STEP = 0.5
-"""Of the longest step: how far from a bifurcation a branch that begins there is entered."""
+"""Distance from a bifurcation, over the longest step, at which a branch that begins there is entered."""
 
 
 class Orbits(Columns):
@@ -600,7 +601,7 @@ class Orbits(Columns):
         return np.array(gaps).reshape(-1, 2)
 
     def bifurcations(self) -> list[str]:
-        """A line for each bifurcation."""
+        """A line of text for each bifurcation."""
         (rows,) = np.nonzero(self["kind"] != "")
         return [
             f"{self['kind'][row]} at {self.name} = {self[self.name][row]:.9g} (branch {self['branch'][row]}, "
@@ -611,7 +612,7 @@ class Orbits(Columns):
 
 @dataclass(frozen=True, slots=True)
 class Search(Study):
-    """How orbits are looked for: settings as ``orbits`` has them."""
+    """Settings of ``orbits``, and the search."""
 
     period: float | str | None = None
     multiple: int = 1
@@ -634,7 +635,7 @@ class Search(Study):
         return self.follow(deck, parameters, grid.names[0], grid.values[0])
 
     def first(self, family: MapFamily, value: float) -> Orbit:
-        """The orbit near the deck's own start, or near where it leads to."""
+        """The orbit near the initial state of the deck, or near the state after the transient."""
         strobe, _ = family.strobe(value)
         state = strobe.begin()
         for _ in range(-(-self.transient // self.multiple)):
@@ -646,7 +647,7 @@ class Search(Study):
             raise NoConvergence(f"{error}; try {hint}") from None
 
     def follow(self, deck: str | Path, parameters: Mapping[str, float], name: str, values: tuple[float, ...]) -> Orbits:
-        """Branch after branch, those that begin on others after them."""
+        """All branches; those that begin on others follow them."""
         model = read_model(deck, parameters)
         check_column(model, self.what)
         spelled = parameter_of(model, name)
@@ -686,7 +687,7 @@ class Search(Study):
         model = points[0][-1].orbit.slopes.strobe.model
         what = without_kind(self.what.upper()) or moving_most(model, (point.orbit.section for *_, point in points))
         rows = [self.row(name, what, *each) for each in points]
-        widest = max(rows, key=len)  # ropes that are taut in the section leave fewer multipliers
+        widest = max(rows, key=len)  # with taut ropes in the section there are fewer multipliers
         columns = {column: np.array([row.get(column, np.nan) for row in rows]) for column in widest}
         return Orbits(columns, name, what, tuple(point.orbit for *_, point in points), tuple(notices), ends)
 

@@ -18,14 +18,14 @@ from fem.study.table import CONTINUES
 
 LOCAL = "local"
 ANSWER_SECONDS = 30
-"""How long a scheduler may take to answer and to show a worker."""
+"""Time within which a scheduler must answer and have a worker."""
 LOOK_SECONDS = 1.0
-"""Between two looks at whether the cluster is still there."""
+"""Time between two checks of the cluster."""
 RETRIES = 3
 
 
 class Cluster:
-    """A team of workers of a Dask scheduler, which gives the blocks of a lost one to another."""
+    """Workers of a Dask scheduler, which assigns the blocks of a lost worker to another."""
 
     def __init__(self, client: Any, address: str) -> None:
         self.client, self.address = client, address
@@ -37,7 +37,7 @@ class Cluster:
         self.pending[self.client.submit(sharing.Block.solve, block, pure=False, retries=RETRIES)] = block
 
     def collect(self) -> list[tuple[sharing.Block, sharing.Outcome]]:
-        """Answers of those that have ended; FemError as of ``look``."""
+        """Answers of blocks that have ended; FemError as in ``look``."""
         import distributed
 
         while not (ended := [future for future in self.pending if future.done()]):
@@ -47,12 +47,12 @@ class Cluster:
         return [(self.pending.pop(future), self.outcome(future)) for future in ended]
 
     def outcome(self, future: Any) -> sharing.Outcome:
-        """Of a block that has ended."""
+        """Result of a block that has ended."""
         if future.status == "finished":
             try:
                 answers: list[Answer] = future.result(timeout=ANSWER_SECONDS)
                 return answers
-            except Exception as error:  # its worker has just been lost
+            except Exception as error:  # its worker was lost
                 self.look()
                 return sharing.lost_by(error)
         self.look()
@@ -102,7 +102,7 @@ def connected(scheduler: str, workers: int | None) -> Iterator[tuple[Cluster, in
         import distributed
     except ImportError:
         raise CommandError(f"--scheduler needs Dask: {lacks('distributed', 'dask')}") from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)  # it shows its own losses as tracebacks
+    logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)  # it logs lost connections as tracebacks
     with sharing.without_main():
         cluster: Any = scheduler
         if scheduler == LOCAL:
@@ -115,14 +115,14 @@ def connected(scheduler: str, workers: int | None) -> Iterator[tuple[Cluster, in
         team = Cluster(client, scheduler)
         yield team, team.capacity // 2
     finally:
-        with suppress(OSError, RuntimeError):  # that has lost its scheduler, and may be closing itself just now
+        with suppress(OSError, RuntimeError):  # it may be closing after the loss of its scheduler
             client.close()
         if scheduler == LOCAL:
             cluster.close()
 
 
 def started(workers: int | None) -> Any:
-    """``local_cluster``. CommandError: it cannot keep others out."""
+    """``local_cluster``. CommandError: it cannot be protected from other users."""
     from fem.study.dask_nodes import local_cluster
 
     try:
@@ -132,7 +132,7 @@ def started(workers: int | None) -> Any:
 
 
 def checked_threads(client: Any, scheduler: str) -> int:
-    """How many blocks the cluster computes at once, all by this version of fem."""
+    """Number of blocks that the cluster computes at once, all with this version of fem."""
     try:
         client.wait_for_workers(1, timeout=ANSWER_SECONDS)
     except TimeoutError as error:

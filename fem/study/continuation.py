@@ -1,4 +1,4 @@
-"""A motion followed up and down in a parameter: each value sets off from the state in which the one before ended."""
+"""Continuation of a motion up and down in a parameter: each value starts from the final state of the one before."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ from fem.study.strobe import State, Strobe
 from fem.study.sweep import Plan, Sweep, carry_out, first_of, make_plan
 
 TRANSIENT, POINTS = 100, 64
-"""Periods that each value is given to settle, and those of its section after that."""
+"""Number of periods before the section at each value, and of points of the section after that."""
 NUDGE = 1e-6
 METHODS = ("tangent", "two", "none")
 WAY = "way"
-"""The column of the direction: up (1) or down (-1)."""
+"""Column of the direction: up (1) or down (-1)."""
 KEPT = "state.npz"
 
 
 class Taut(SectionSink):
-    """A section, and in which fraction of the increments after the transient each rope and stop pulled or pushed."""
+    """A section, with the fraction of increments after the transient in which each rope pulled and each stop pushed."""
 
     ropes = np.zeros(0, np.int64)
 
     def watch(self, strobe: Strobe) -> None:
-        """All ropes and stops that are elements, whether they are printed or not."""
+        """Watches all ropes and stops that are elements, printed or not."""
         labels = [strobe.last.system.label_of_bar(int(bar)) for bar in ropes_of(strobe.last.system)]
         self.ropes = np.array([strobe.last.system.element_index[label] for label in labels if label], np.int64)
         strobe.last.elements = np.union1d(strobe.last.elements, self.ropes)
@@ -62,13 +62,13 @@ class Taut(SectionSink):
 
     @property
     def fraction(self) -> float:
-        """The mean of all; NaN: there are none."""
+        """Mean fraction over all ropes and stops; NaN: there are none."""
         return float(self.pulling.mean() / self.count) if len(self.ropes) else math.nan
 
 
 @dataclass(frozen=True, slots=True)
 class Continuation(Question):
-    """How the motion is followed from value to value of the parameter: settings as ``continuation`` has them."""
+    """Settings of ``continuation``."""
 
     period: float | str | None = None
     transient: int = TRANSIENT
@@ -87,7 +87,7 @@ class Continuation(Question):
             raise CommandError("a section has at least 2 points")
 
     def decided(self, model: Model) -> Continuation:
-        """With the one column that all rows keep, from a motion of this model."""
+        """The settings with the one column that all rows keep, chosen from a motion of this model."""
         return replace(self, what=sections.chosen_column(model, self.period, self.what))
 
     def columns(self) -> list[str]:
@@ -96,7 +96,7 @@ class Continuation(Question):
         return ["period", "least", "greatest", "taut", "exponent", "error", *numbered]
 
     def follow(self, model: Model, start: State | None) -> tuple[str, Row, State | None]:
-        """Verdict, row, and the state at the end; that of the start where it did not get there."""
+        """Verdict, row, and final state; the initial one if the run failed."""
         try:
             row, end = self._row(model, start)
         except Exception as error:
@@ -122,7 +122,7 @@ class Continuation(Question):
             other = Strobe(model, self.period, cycles)
             other.begin(start)
             grown = np.zeros((0, 2))
-            with suppress(CommandError):  # two motions that an impact has made one: no exponent
+            with suppress(CommandError):  # an impact has made both motions equal: no exponent
                 growth = TwoGrowth(model, None, (strobe.trajectory, other.trajectory))
                 growth.follow()
                 grown = growth.rows
@@ -136,7 +136,7 @@ class Continuation(Question):
         return (*numbers, *self._exponent(grown, self.transient * strobe.period), *values.tolist()), end
 
     def _exponent(self, grown: Floats, transient: float) -> tuple[float, float]:
-        """What the section lasts gives; NaN where there is no growth."""
+        """The exponent and its error, from the time of the section; NaN without growth."""
         if self.method == "none" or not len(grown):
             return math.nan, math.nan
         late = grown[grown[:, -1].cumsum() > transient]
@@ -149,7 +149,7 @@ class Continuation(Question):
 def follow_plan(
     deck: str | Path, values: Points, back: bool, parameters: Mapping[str, float], study: Continuation
 ) -> Plan:
-    """A plan whose first axis is the way; CommandError where not exactly one parameter is varied."""
+    """A plan whose first axis is the direction; CommandError unless exactly one parameter is varied."""
     study = study.decided(first_of(deck, parameters, values))
     if len(values.names) != 1:
         raise CommandError("a continuation varies one parameter")
@@ -162,7 +162,7 @@ def follow_plan(
 
 
 def followed(plan: Plan, folder: Path | None, missing: list[int]) -> Generator[list[Answer], None, None]:
-    """Answers in the order of the motion, up and then down, from the last state that is kept."""
+    """Answers in the order of the motion, up and then down, from the last stored state on."""
     study = plan.question
     assert isinstance(study, Continuation)
     count = int(np.count_nonzero(plan.grid.columns()[WAY] > 0.0))
@@ -185,7 +185,8 @@ def followed(plan: Plan, folder: Path | None, missing: list[int]) -> Generator[l
 
 
 def kept_state(folder: Path | None, order: list[int], missing: set[int]) -> tuple[int, State | None]:
-    """How many values are done, and the state after them; from the start where what is kept does not belong here."""
+    """Number of values done, and the state after them; from the start if the stored state does not belong to this
+    study."""
     if folder is not None and (folder / KEPT).is_file():
         with suppress(OSError, ValueError, KeyError, BadZipFile), np.load(folder / KEPT) as kept:
             place, state = int(kept["place"]), State(kept["u"], kept["v"])

@@ -1,8 +1,8 @@
-"""A Dask scheduler and workers on this machine that nobody else can use: every port asks for a secret.
+"""A Dask scheduler and workers on this machine that no other user can access: every port requires a secret.
 
-What reaches a port of Dask can run any code as the owner of the process behind it. So connections are encrypted, and
-taken only of those that have the key, which is in the memory of these processes alone; servers of pages, which Dask
-begins for every scheduler and every worker, and which ask for nothing, are left out.
+Whoever connects to a port of Dask can run any code with the rights of its process. Therefore connections are encrypted,
+and accepted only with a key that exists in the memory of these processes only. The web servers that Dask starts for
+every scheduler and worker, without authentication, are omitted.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class QuietWorker(WithoutPages, Worker):
 
 
 def local_cluster(workers: int | None) -> SpecCluster:
-    """``workers`` processes of one thread, by default one per processor, and their scheduler, in this process.
-    ImportError: cryptography is not installed, without which there is no key."""
+    """``workers`` processes with one thread each, by default one per processor, and their scheduler, in this process.
+    ImportError: cryptography, which makes the key, is not installed."""
     given = HERE | {"security": Security.temporary()}  # type: ignore[no-untyped-call]
     worker = {"cls": Nanny, "options": {**given, "worker_class": QuietWorker, "nthreads": 1, "silence_logs": 50}}
     return SpecCluster(  # type: ignore[no-untyped-call]

@@ -1,10 +1,10 @@
 """Lyapunov exponents of the last step of a deck, and their verdict: chaotic, regular or not settled.
 
-Chaos of a driven model may end by itself, after hundreds of periods, on a motion that is periodic; how long it lasts is
-a matter of chance, with an exponential distribution. No record that ends before can show that, however small its error
-bar. So a positive mean counts as chaos only after the motion has been followed further, for as long again and to
-``PERIODS`` periods of the drive, but no more than ``MOST`` times the record. A motion has settled where its section
-comes back (period 1 to 32) in its last ``FEWEST`` points at least while perturbations of it die out.
+Chaos of a driven model may be transient and end after hundreds of periods in a periodic motion; its duration is random,
+with an exponential distribution. A shorter record cannot show this, however small its error bar. So a positive mean
+counts as chaos only after the motion has been followed further, for the same time again and to ``PERIODS`` periods of
+the drive, but no more than ``MOST`` times the record. A motion has settled if its section repeats (period 1 to 32) in
+at least its last ``FEWEST`` points while perturbations decay.
 Source: Tel & Lai, Physics Reports 460 (2008) 245-275 (lifetimes of transient chaos).
 """
 
@@ -31,22 +31,23 @@ from fem.study.sections import LONGEST, SAME, strobe
 from fem.study.trajectory import NEVER, halved, has_equal_increments, lasting, motion_of, size_of, with_motion
 
 PERIODS, MOST = 400, 8
-"""Periods of the drive to which a positive exponent is followed, and how many times the record at most."""
+"""Periods of the drive over which a positive exponent is followed, at most this multiple of the record."""
 FEWEST = 16
-"""Points of a section that have come back, at least, before it counts as settled."""
+"""Smallest number of repeated points of a section for a settled motion."""
 APART = 1.5
-"""Rates of two parts of a record differ by more than this many of their error bars (of two standard errors each)."""
+"""Rates of two parts of a record differ if their distance exceeds this multiple of their error bars (two standard
+errors)."""
 STILL = 1e-6
-"""Motion below this fraction of the size of the model is none."""
+"""Motion below this fraction of the size of the model counts as rest."""
 CHAOTIC, REGULAR = "chaotic: the largest exponent is positive", "regular: no positive exponent"
 ROUND = 20
-"""Periods between two looks at the section while a motion is followed further."""
+"""Number of periods between two checks of the section while a motion is followed further."""
 
 
 class Horizon(NamedTuple):
-    """How far a motion may be followed.
+    """Length to which a motion may be followed.
 
-    model   its last step lasts long enough
+    model   its last step is long enough
     record  increments of the last step;  most: to which a positive exponent is followed
     every   increments in a period of the section; 0: there is no section
     period  its time
@@ -60,7 +61,7 @@ class Horizon(NamedTuple):
 
 
 def course_of(model: Model) -> Horizon:
-    """What the last step allows: it goes on only where increments are equal, and all that acts is periodic."""
+    """The horizon of the last step, which can be continued only with equal increments and periodic loads."""
     procedure = motion_of(model)
     dt, time = procedure.dt, procedure.period
     if not has_equal_increments(model):
@@ -77,7 +78,7 @@ def course_of(model: Model) -> Horizon:
 
 
 def recurs(model: Model) -> bool:
-    """Nothing in the last step follows a curve over time that ends."""
+    """Whether no load in the last step follows a curve over time that ends."""
     step = model.steps[-1]
     acting = (step.boundaries, step.rotations, step.nodal_loads, step.moments, step.distributed_loads)
     names = {each.amplitude for group in (*acting, step.fluid_loads, step.temperatures, step.winches) for each in group}
@@ -86,14 +87,14 @@ def recurs(model: Model) -> bool:
 
 
 class Settled(NamedTuple):
-    """``period`` of the motion in periods of the drive, and ``time`` of the step from which its section comes back."""
+    """``period`` of the motion in periods of the drive, and ``time`` of the step from which its section repeats."""
 
     period: int
     time: float
 
 
 class Followed:
-    """Growth of perturbations and stroboscopic points (n, 6 nodes) of a motion, as far as it has been followed."""
+    """Growth of perturbations, and stroboscopic points (n, 6 nodes), of a motion up to where it was followed."""
 
     def __init__(self, course: Horizon, growth: TangentGrowth | TwoGrowth) -> None:
         self.course, self.growth = course, growth
@@ -108,7 +109,7 @@ class Followed:
         return bool(self.growth.trajectory.last.clock.is_finished)
 
     def follow(self, end: int) -> None:
-        """Go on up to this increment, or to the end of the step."""
+        """Continues up to this increment, or to the end of the step."""
         every = self.course.every
         while self.increment < end and not self.is_finished:
             ahead = every - self.increment % every if every else end
@@ -117,7 +118,8 @@ class Followed:
                 self.points.append(self._state())
 
     def settled(self) -> Settled | None:
-        """Where the section comes back to the end; None: it does not, or perturbations do not die out there."""
+        """Start and period of the repeating section at the end; None: it does not repeat, or perturbations do not
+        decay."""
         if len(self.points) <= FEWEST:
             return None
         period, first = coming_back(np.array(self.points), size_of(self.course.model), self.course.period)
@@ -134,12 +136,12 @@ class Followed:
 
 
 def coming_back(points: Floats, size: float, time: float) -> tuple[int, int]:
-    """Period p of the last points (n, 2 c), displacements and velocities, and the first of those that come back.
+    """Period p of the last points (n, 2 c), displacements and velocities, and the first point that repeats.
 
-    They do where all later ones lie within ``SAME`` of the range of the motion of those p before, ``FEWEST`` of them
-    at least and 2 p; 0, 0 where there is no such p.
+    Points repeat if all later ones lie within ``SAME`` of the range of the motion from those p before, at least
+    ``FEWEST`` and 2 p of them; 0, 0 if there is no such p.
 
-    size, time  of the model and of a period: what moves less than ``STILL`` of the first does not move
+    size, time  of the model and of a period: motions smaller than ``STILL`` times the size are ignored
     """
     count, columns = len(points), points.shape[1] // 2
     ranges = np.ptp(points, axis=0).reshape(2, columns).max(axis=1)
@@ -155,8 +157,8 @@ def coming_back(points: Floats, size: float, time: float) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class ChaosVerdict:
-    """What follows from a record (``is_chaotic`` None: nothing yet), in words; ``first``: row of growth that counts.
-    ``settled``: the section comes back from then on; None: it does not, or there is none."""
+    """Conclusion from a record (``is_chaotic`` None: none yet), with its text; ``first``: first row of growth used;
+    ``settled``: the section repeats from then on; None: it does not, or there is none."""
 
     is_chaotic: bool | None
     words: str
@@ -165,7 +167,7 @@ class ChaosVerdict:
 
 
 def judge(followed: Followed, first: int) -> ChaosVerdict:
-    """Of a record, without its rows before ``first``; the motion is followed further where needed."""
+    """Verdict from a record, without its rows before ``first``; the motion is followed further if necessary."""
     record = followed.growth.rows
     settled = followed.settled()
     if settled:
@@ -175,7 +177,7 @@ def judge(followed: Followed, first: int) -> ChaosVerdict:
 
 
 def of_settled(record: Floats, first: int, settled: Settled) -> ChaosVerdict:
-    """The motion is periodic at the end of the record: what counts is the time since, if that is half of it."""
+    """Verdict for a motion that is periodic at the end of the record: it counts if this is half of the record."""
     times = np.cumsum(record[:, -1])
     begun = max(first, int(np.searchsorted(times, settled.time, side="right")))
     if len(record) - begun >= 2 * BATCHES and times[-1] - times[begun] >= 0.5 * (times[-1] - times[first]):
@@ -184,7 +186,7 @@ def of_settled(record: Floats, first: int, settled: Settled) -> ChaosVerdict:
 
 
 def of_parts(first: int, counted: Floats) -> ChaosVerdict:
-    """Two halves of the record are compared; a bar that holds 0 is no positive exponent."""
+    """Verdict from the comparison of two halves of the record; if the bar includes 0, no exponent is positive."""
     one, other = np.array_split(counted, 2)
     if differ(one, other):
         return ChaosVerdict(None, f"not settled: {parted(one, other)}: run longer", first)
@@ -193,7 +195,7 @@ def of_parts(first: int, counted: Floats) -> ChaosVerdict:
 
 
 def of_positive(followed: Followed, first: int, counted: Floats) -> ChaosVerdict:
-    """The mean is positive, if not beyond its bar: the motion is followed until it has settled, or far enough."""
+    """Verdict for a positive mean: the motion is followed until it has settled, or far enough."""
     course, settled = followed.course, None
     stride = ROUND * course.every or course.record
     while settled is None and followed.increment < course.most and not followed.is_finished:
@@ -218,7 +220,7 @@ def described(settled: Settled) -> str:
 
 
 def longer(settled: Settled) -> str:
-    """What to do: half of the record has to lie behind."""
+    """Advice: half of the record must be after this time."""
     return f"run for at least {float(f'{2.0 * settled.time:.2g}'):.9g}"
 
 
@@ -235,20 +237,20 @@ def is_above(rows: Floats) -> bool:
 
 
 def differ(one: Floats, other: Floats) -> bool:
-    """Two parts of a record are not parts of one motion."""
+    """Whether two parts of a record have different rates."""
     (a, a_error), (b, b_error) = rate_of(one), rate_of(other)
     return a != b and not abs(a - b) <= APART * math.hypot(a_error, b_error)
 
 
 def parted(one: Floats, other: Floats) -> str:
-    """The exponents of two parts of a record, in words."""
+    """Text of the exponents of two parts of a record."""
     (a, a_error), (b, b_error) = rate_of(one), rate_of(other)
     return f"the first part of the run gives {a:.3g} +- {a_error:.2g}, the rest {b:.3g} +- {b_error:.2g}"
 
 
 BATCHES = 16
 RESOLUTION = 2.0
-"""Growth by less than this power of e over the whole time is not distinguished from none."""
+"""Growth by less than this power of e over the whole time is not distinguished from zero."""
 
 
 def weighted_rate(growth: Floats, elapsed: Floats) -> Floats:
@@ -258,16 +260,16 @@ def weighted_rate(growth: Floats, elapsed: Floats) -> Floats:
     Source: Das, Saiki, Sander & Yorke, Nonlinearity 30 (2017) 4111-4140."""
     end = np.cumsum(elapsed)
     s = (end - 0.5 * elapsed) / end[-1]
-    with np.errstate(divide="ignore"):  # no time at all at an end, between two impacts: no weight
+    with np.errstate(divide="ignore"):  # no time between two impacts at an end: no weight
         weight = np.exp(-1.0 / (s * (1.0 - s)))
     return np.asarray(weight @ growth / (weight @ elapsed))
 
 
 def rates(growth: Floats, elapsed: Floats) -> tuple[Floats, Floats]:
     """(k,) mean rates, and their error bars.
-    The error bar is twice the standard error of the means of ``BATCHES`` batches, and what no time of this length can
-    resolve: perturbations of regular motions may grow like a power of time. What vanishes (a column with -inf) has the
-    rate -inf, without an error."""
+    The error bar is twice the standard error of the means of ``BATCHES`` batches, plus the resolution of a time of this
+    length: perturbations of regular motions may grow like a power of time. A direction that vanishes (a column with
+    -inf) has the rate -inf, without an error."""
     lasts = np.isfinite(growth).all(axis=0)
     growth = np.where(lasts, growth, 0.0)
     batches = np.array_split(np.arange(len(growth)), BATCHES)
@@ -278,7 +280,7 @@ def rates(growth: Floats, elapsed: Floats) -> tuple[Floats, Floats]:
 
 
 def running_rates(growth: Floats, elapsed: Floats, count: int) -> tuple[Floats, Floats, Floats]:
-    """(p,) times since the first row, (p, k) what ``rates`` gives up to them, and its error bars; at most ``count``."""
+    """(p,) times since the first row, (p, k) ``rates`` up to these times, and their error bars; at most ``count``."""
     rows = np.unique(np.linspace(2 * BATCHES, len(growth), min(count, len(growth) - 2 * BATCHES + 1)).astype(int))
     means, errors = zip(*(rates(growth[:row], elapsed[:row]) for row in rows), strict=True)
     return np.cumsum(elapsed)[rows - 1], np.array(means), np.array(errors)
@@ -286,9 +288,9 @@ def running_rates(growth: Floats, elapsed: Floats, count: int) -> tuple[Floats, 
 
 METHODS = ("tangent", "two")
 TRANSIENT = 0.2
-"""Fraction of the time that is left out at the start."""
+"""Fraction of the time that is omitted at the start."""
 AGAIN = ("sample", "dt", "none")
-"""Which parameter sets are run again at dt/2: one in ``ONE_IN``, all, none."""
+"""Parameter sets that are repeated at dt/2: one in ``ONE_IN``, all, none."""
 ONE_IN = 10
 
 
@@ -303,7 +305,7 @@ class Exponents:
     dt_errors       (k,)        the values at dt/2 less these; NaN where there was no such run
     is_chaotic      the largest exponent is positive, and stays so where the motion is followed further; False: it is
                     not; None: the motion has not settled, or dt decides
-    verdict         that in words, or why there is none
+    verdict         text of this, or why there is none
     settled         period of the section, and time of the step from which it comes back; None: it does not
     """
 
@@ -325,12 +327,12 @@ class Exponents:
 
     @property
     def moved(self) -> Flags:
-        """(k,) True where dt matters more than the error bars show."""
+        """(k,) True if the effect of dt exceeds the error bars."""
         return beyond_bar(self.dt_errors, self.errors)
 
 
 def doubt_at(found: Exponents, finer: Exponents) -> str:
-    """Why what was found is no verdict after a run at dt/2; empty where it is one."""
+    """Reason why a run at dt/2 makes the result uncertain; empty if it does not."""
     if finer.is_chaotic is None:
         return f"at dt/2 {finer.verdict}"
     bar = math.hypot(float(found.errors[0]), float(finer.errors[0]))
@@ -342,7 +344,7 @@ def doubt_at(found: Exponents, finer: Exponents) -> str:
 
 
 def beyond_bar(difference: Floats, error: Floats) -> Flags:
-    """Two values whose difference has no bar of its own: both have that error, independently of each other."""
+    """Whether two values with the same independent errors differ by more than the error of their difference."""
     return np.asarray(np.abs(difference) > math.sqrt(2.0) * error)
 
 
@@ -350,7 +352,7 @@ def beyond_bar(difference: Floats, error: Floats) -> Flags:
 class Lyapunov(Question):
     """Settings as ``lyapunov`` has them; ``count`` exponents.
 
-    again  which points of a sweep are repeated at dt/2: one of ``AGAIN``; a single model is, except for ``none``
+    again  points of a sweep that are repeated at dt/2: one of ``AGAIN``; a single model always, except for ``none``
     """
 
     time: float | None = None
@@ -376,13 +378,13 @@ class Lyapunov(Question):
             raise CommandError(f"there is no error {self.again!r}; there are {', '.join(AGAIN)}")
 
     def columns(self) -> list[str]:
-        """``chaotic``: 1, 0, or empty where the motion has not settled or dt decides."""
+        """``chaotic``: 1, 0, or empty if the motion has not settled or the result depends on dt."""
         numbered = range(1, self.count + 1)
         names = ("exponent", "error") if self.again == "none" else ("exponent", "error", "error_dt")
         return ["chaotic", *(f"{name}_{n}" for name in names for n in numbered)]
 
     def exponents(self, model: Model) -> Exponents:
-        """Of one model. CommandError: it has no such motion; NoConvergence: the march failed."""
+        """Exponents of one model. CommandError: it has no such motion; NoConvergence: the march failed."""
         model = lasting(model, self.time)
         if model.failures:
             raise CommandError("a motion in which elements break (*FAILURE) has no exponents")
@@ -405,7 +407,7 @@ class Lyapunov(Question):
         return found
 
     def with_dt_errors(self, model: Model, found: Exponents) -> Exponents:
-        """What was found, with its change at dt/2; NaN stays where increments differ, or it is not wanted."""
+        """The result, with its change at dt/2; NaN if increments are unequal, or it is not wanted."""
         finer = None if self.again == "none" else halved(lasting(model, self.time))
         if finer is None:
             return found

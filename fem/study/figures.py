@@ -63,7 +63,7 @@ def extremes(
 
 def convergence(time: Floats, running: Floats, errors: Floats, verdict: str, is_si: bool) -> Figure:
     """The exponents (p, k) as they would be after part of the time (p,), each in the band of its error bar.
-    Without those that are -inf; below the title stands the verdict."""
+    Exponents that are -inf are omitted; below the title is the verdict."""
     lasts = np.isfinite(running).all(axis=0)
     running, errors = running[:, lasts], errors[:, lasts]
     figure, [[panel]] = panels(1, "Lyapunov exponents, averaged up to each time", height=3.2)
@@ -195,7 +195,7 @@ def picture(found: Basins, is_si: bool) -> Figure:
 
 
 def colours_of(count: int) -> list[Any]:
-    """Of runs that fail, then of each attractor."""
+    """Colours of failed runs, then of each attractor."""
     many = matplotlib.colormaps["turbo"](np.linspace(0.05, 0.95, max(count, 1)))
     chosen = OKABE_ITO if count <= len(OKABE_ITO) else [tuple(colour) for colour in many]
     return [to_rgb(FAILED), *(to_rgb(colour) for colour in chosen[:count])]
@@ -240,7 +240,7 @@ def both_ways(sweep: Sweep, study: Continuation, is_si: bool) -> Figure:
                 error = sweep["error"][rows]
                 panel.fill_between(x, y[0] - error, y[0] + error, color=OKABE_ITO[place], alpha=0.15, lw=0)
     values = np.sort(sweep[sweep.names[1]])
-    margin = 0.04 * (values[-1] - values[0]) or 1.0  # all of the range, failed or not, and a little more
+    margin = 0.04 * (values[-1] - values[0]) or 1.0  # the whole range, failed runs included, with margins
     for place, ([panel], name) in enumerate(zip(axes, shown, strict=True)):
         panel.set_xlim(values[0] - margin, values[-1] + margin)
         mark_missing(panel, around(values, np.unique(sweep[sweep.names[1]][sweep.failed])), None if place else "failed")
@@ -252,7 +252,7 @@ def both_ways(sweep: Sweep, study: Continuation, is_si: bool) -> Figure:
 
 
 def around(values: Floats, some: Floats) -> Floats:
-    """(k, 2) from halfway to the value below to halfway to the one above some of them."""
+    """(k, 2) from halfway to the value below to halfway to the value above, for some of the values."""
     known = np.unique(values)
     edges = np.concatenate([known[:1], 0.5 * (known[1:] + known[:-1]), known[-1:]])
     at = np.searchsorted(known, some)
@@ -260,7 +260,7 @@ def around(values: Floats, some: Floats) -> Floats:
 
 
 def mark_missing(panel: Axes, spans: Floats, label: str | None) -> None:
-    """Grey where there is no answer: (k, 2) spans of the parameter."""
+    """Grey where there are no results: (k, 2) spans of the parameter."""
     for place, (first, last) in enumerate(spans):
         panel.axvspan(first, last, color="#BBBBBB", alpha=0.35, lw=0, label=None if place else label)
 
@@ -277,7 +277,7 @@ def branches(found: Orbits, is_si: bool) -> Figure:
         (rows,) = np.nonzero(found["branch"] == branch)
         color = OKABE_ITO[(branch - 1) % len(OKABE_ITO)]
         label = f"branch {branch}, period {found['multiple'][rows[0]]}"
-        # From orbit to orbit: as the one that is no bifurcation, whose multiplier is on the circle.
+        # From orbit to orbit: drawn as the regular one, since a bifurcation has a multiplier on the circle.
         first, last = rows[:-1], rows[1:]
         is_unstable = found["unstable"][np.where(found["kind"][first] == "", first, last)] > 0
         for dashes, joined in (("-", ~is_unstable), ((0, (3, 2)), is_unstable)):

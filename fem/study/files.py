@@ -1,4 +1,4 @@
-"""Folders, tables and console lines of the commands of this room."""
+"""Folders, tables and console output of the commands of this package."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def deck_of(model: Model, study: Study) -> dict[str, Any]:
 
 
 def draw(path: Path, figure: str, *what: Any) -> None:
-    """A figure of ``figures.py``. What draws is loaded here alone: a study of short runs takes no longer than that."""
+    """Saves a figure of ``figures.py``. matplotlib is imported here only, because studies of short runs take no longer
+    than it."""
     from fem.show.style import save_png
     from fem.study import figures
 
@@ -52,7 +53,7 @@ def draw(path: Path, figure: str, *what: Any) -> None:
 def write_extremes(
     sweep: Sweep, folder: Path, plan: Plan, record: Record, occurrences: Path | None, is_quiet: bool
 ) -> None:
-    """What a scatter diagram makes of the table, statistics over seeds, then the figure."""
+    """Lives from a scatter diagram, statistics over seeds, then the figure."""
     found = {name: np.where(sweep.failed, np.nan, sweep[name]) for name in record.columns()}
     written, lives = [EXTREMES], []
     if occurrences is not None:
@@ -85,7 +86,7 @@ def write_sweep(options: Namespace) -> int:
 
 
 ROWS = 200
-"""Of the table of convergence."""
+"""Number of rows of the table of convergence."""
 
 
 def write_lyapunov(options: Namespace) -> int:
@@ -160,7 +161,7 @@ def write_diagram(sweep: Sweep, folder: Path, _: Plan, study: Lyapunov | Section
 
 
 def notices(sweep: Sweep, study: Lyapunov) -> list[str]:
-    """Remarks on the table: which parameter sets have no verdict, what dt does."""
+    """Remarks on the table: parameter sets without a verdict, effect of dt."""
     open_ones = np.flatnonzero(np.isnan(sweep["chaotic"]) & ~sweep.failed)
     found = []
     if len(open_ones):
@@ -174,7 +175,7 @@ def notices(sweep: Sweep, study: Lyapunov) -> list[str]:
 
 
 def dt_notice(sweep: Sweep, count: int) -> str:
-    """How much dt matters, from the points that were run again at dt/2."""
+    """Effect of dt, from the points that were repeated at dt/2."""
     values, errors, changes = (
         np.column_stack([sweep[f"{name}_{n}"] for n in range(1, count + 1)])
         for name in ("exponent", "error", "error_dt")
@@ -336,7 +337,7 @@ def write_orbits(options: Namespace) -> int:
 
 
 def print_orbits(found: Orbits, model: Model) -> None:
-    """Notices, then the orbit or the bifurcations."""
+    """Prints notices, then the orbit or the bifurcations."""
     for text in (*model.notices, *found.notices):
         print(as_note(text))
     if not found.name:

@@ -1,7 +1,7 @@
-"""``fem fit`` and ``fem.fit``: parameters of a deck from measurements, with intervals, tested on what was left out.
+"""``fem fit`` and ``fem.fit``: parameters of a deck from measurements, with intervals, tested on measurements left out.
 
-Least squares over runs of the deck, side by side where that is quicker. A parameter is a coordinate: its logarithm, or
-the fraction of the way between its bounds.
+Least squares over runs of the deck, in parallel if that is faster. The coordinate of a parameter is its logarithm, or
+its position between its bounds as a fraction.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ from fem.study.trajectory import tightened
 from fem.study.workers import START_UP, Block, ProcessTeam, blocks, process_team, solve_block, spread
 
 FIRST_STEP, SMALLEST_STEP, LARGEST_STEP = 1e-3, 1e-6, 0.3
-"""Of a coordinate, for differences."""
+"""Steps of a coordinate for differences."""
 TIGHTER = 1e-2
-"""Factor of the residual criterion in the run that shows how far it moves the numbers."""
+"""Factor of the residual criterion in the run that measures the noise of the numbers."""
 TRUSTED = 0.5, 2.0
-"""Observed over predicted decrease; outside, differences are central from then on."""
+"""Range of observed over predicted decrease; outside it, later differences are central."""
 MOST_TRIALS, MOST_FAILURES, MOST_STEPS = 30, 100, 4
 FEWEST = 8
-"""Measurements of a series that show a correlation in time."""
+"""Smallest number of measurements of a series from which a correlation in time is estimated."""
 ROUNDS = 20
-"""Evaluations of a fit, at least: they decide whether processes are worth starting."""
+"""Expected evaluations of a fit, to decide whether processes are worth starting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,9 @@ class Fitted:
 
 
 class Runs:
-    """Runs of a deck for trial values and every record, in processes where that is quicker.
+    """Runs of a deck for trial values and every record, in processes if that is faster.
 
-    own  values of each record's run alone;  questions: what is compared with each record
+    own  parameter values of each record's run;  questions: computed numbers to compare with each record
     count: runs so far;  failures: how many by verdict;  first_failure: its verdict and values
     """
 
@@ -99,7 +99,7 @@ class Runs:
         return {one.name: one.value(at) for one, at in zip(self.varied, point.tolist(), strict=True)}
 
     def box(self, values: Mapping[str, float]) -> tuple[Floats, Floats, Floats]:
-        """(p,) coordinates of both bounds, and of the values of a deck."""
+        """(p,) coordinates of both bounds, and of the values in the deck."""
         low, high, at = zip(*((x.at(x.low), x.at(x.high), x.at(values[x.name])) for x in self.varied), strict=True)
         return np.array(low), np.array(high), np.array(at)
 
@@ -126,7 +126,7 @@ class Runs:
         return found
 
     def _solved(self, jobs: list[Job]) -> Iterator[Answer]:
-        """Answers as they come; one run after the other until that takes longer than to start processes."""
+        """Answers as they are computed; in one process until that takes longer than to start others."""
         while jobs:
             if (
                 self._team is None
@@ -147,10 +147,10 @@ class Runs:
 class Misfit:
     """Weighted residuals of the n measurements that count, their derivatives, and how far both can be trusted.
 
-    The step h of a one-sided difference balances its two errors, the noise of the numbers over h, and h/2 times a
-    change of the derivative that is taken as the derivative itself in a unit of the coordinate:
-    h = sqrt(2 noise / slope). The noise is the change of the numbers by a tighter residual criterion. Where the sum of
-    squares then does not fall as the derivatives predict, later ones are from both sides, and their steps wider.
+    The step h of a one-sided difference balances its two errors, the noise of the numbers over h, and h/2 times the
+    second derivative, which is estimated by the first one (per unit of the coordinate): h = sqrt(2 noise / slope). The
+    noise is the change of the numbers by a tighter residual criterion. If the sum of squares does not decrease as the
+    derivatives predict, later differences are central, with larger steps.
 
     weight  (n,) one over sigma;  noise: (n,) of the numbers
     checks  observed over predicted decrease of each step of the search
@@ -170,12 +170,12 @@ class Misfit:
         self._before: tuple[Floats, Floats, Floats] | None = None
 
     def differences(self, points: Sequence[Floats], tighter: bool = False) -> list[Floats]:
-        """(n,) computed less measured at some points, without weight; NaN where runs failed."""
+        """(n,) computed less measured values at some points, without weight; NaN where runs failed."""
         found = self._runs.values(points, self._records, tighter)
         return [np.concatenate(parts)[self._used] - self.measured for parts in found]
 
     def begin(self, point: Floats) -> bool:
-        """Find the noise at a point; False: its runs fail."""
+        """Measures the noise at a point; False: its runs fail."""
         self.steps, self.is_central, self._coarser = np.full(len(point), FIRST_STEP), False, 1.0
         [off] = self.differences([point])
         if not np.isfinite(off).all():
@@ -187,11 +187,11 @@ class Misfit:
         return True
 
     def restart(self, weight: Floats) -> None:
-        """Take other weights, and forget what follows from the old ones."""
+        """Sets other weights, and discards results of the old ones."""
         self.weight, self._before, self.penalty = weight, None, math.inf
 
     def residuals(self, point: Floats) -> Floats:
-        """(n,) A failed run counts as residuals ten times the largest so far."""
+        """(n,) weighted residuals; a failed run counts as ten times the largest so far."""
         key = point.tobytes()
         if key not in self._kept:
             [self._kept[key]] = self.differences([point])
@@ -228,11 +228,11 @@ class Misfit:
         return columns
 
     def central(self, point: Floats) -> tuple[Floats, Floats]:
-        """(n, p) derivatives from both sides; (p,) second over first difference."""
+        """(n, p) central differences; (p,) second over first difference."""
         return self._columns(point, self.residuals(point), True)
 
     def _judge(self, point: Floats, here: Floats) -> None:
-        """Compare the decrease of the sum of squares since the last derivatives with what these predicted."""
+        """Compares the decrease of the sum of squares since the last derivatives with their prediction."""
         if self._before is None or np.array_equal(self._before[0], point):
             return
         old, residual, columns = self._before
@@ -244,7 +244,7 @@ class Misfit:
                 self.is_central = True
 
     def _columns(self, point: Floats, here: Floats, is_central: bool) -> tuple[Floats, Floats]:
-        """As ``central``; 0 where there is only one side. A step at which both sides fail becomes shorter."""
+        """As ``central``; 0 if there is only one side. A step at which both sides fail is shortened."""
         columns, bent, unit = np.zeros((len(here), len(point))), np.zeros(len(point)), np.eye(len(point))
         left = list(range(len(point)))
         for _ in range(MOST_STEPS):
@@ -269,7 +269,7 @@ class Misfit:
 
 
 def correlated(columns: Floats, residual: Floats) -> Floats:
-    """(p,) of c^T G c for each column c of one series, with G the covariance of its residual, estimated from itself.
+    """(p,) c^T G c for each column c of one series, with G the covariance of its residual, estimated from itself.
     The larger of two estimates: autocovariances, divided by k, up to the first lag M >= 5 (1 + 2 sum rho^2), at most a
     quarter of the series, falling off to M (Bartlett; M after Sokal 1997); and rho^lag, a process of first order, with
     rho corrected for the parameters fitted (Kendall 1954). The sum is that of Bartlett (1935) for two series."""
@@ -310,7 +310,7 @@ class Certainty:
 
     @property
     def is_vague(self) -> Flags:
-        """(p,) The parameter takes part in such a direction."""
+        """(p,) Whether a parameter takes part in an undetermined direction."""
         return np.asarray((np.abs(self.vague) > 0.1).any(axis=0))
 
 
@@ -338,14 +338,14 @@ def certainty(columns: Floats, residual: Floats, series: Sequence[Ints], factor:
     effective = n / widened
     half = stdtrit(np.maximum(effective - p, 1.0), 0.975) * std
     scale = np.sqrt(np.diag(plain))
-    # along a direction: half an interval over one unit of a coordinate, or a slope within its noise
+    # undetermined: half an interval longer than one unit of a coordinate, or a slope within its noise
     along = 2.0 * math.sqrt(float(factor.max()) * float(widened.max())) / np.maximum(sizes, 1e-300)
     is_vague = (along * np.abs(rows).max(axis=1) > 1.0) | (sizes < 3.0 * np.sqrt(rows**2 @ error**2))
     return Certainty(std, half, plain / np.outer(scale, scale), effective, rows[is_vague])
 
 
 def in_words(vague: Floats, varied: Sequence[Fitted]) -> list[str]:
-    """What directions that change nothing mean for the parameters."""
+    """Text of undetermined directions in terms of the parameters."""
     found = []
     for direction in vague:
         involved = [n for n in np.argsort(-np.abs(direction)) if abs(direction[n]) > 0.1]
@@ -371,13 +371,14 @@ def combined(first: str, second: str, power: float) -> str:
 FORM = "NAME=low:high, with :log or :linear behind it if wanted"
 RECORD, TABLE, RESIDUALS, FIGURE = "fit.json", "fit.csv", "residuals.csv", "fit.png"
 MOST_PASSES, KEPT = 6, 0.05
-"""Fits with sigmas estimated from the residuals of the fit before; they end when none changes by this fraction."""
+"""Largest number of fits with sigmas from the residuals of the fit before; they end when all change less than this
+fraction."""
 SCREENED = 10
-"""Points between the bounds that are tried for each further start; the search starts from the best of them."""
+"""Number of points between the bounds per further start; the search starts from the best of them."""
 LOG_RATIO = 10.0
-"""From this ratio of its bounds on a parameter is varied by its logarithm."""
+"""From this ratio of its bounds on, a parameter is varied by its logarithm."""
 AT_BOUND, SAME, ROUGH = 1e-3, 1e-3, 0.5
-"""Fraction of the way between bounds; of the sum of squares; ratio of second to first difference."""
+"""Distance from a bound, as a fraction; equal sums of squares, as a fraction; ratio of second to first difference."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -410,7 +411,7 @@ class Fit:
 
     @property
     def words(self) -> str:
-        """For the command line of ``fem run``."""
+        """The parameters as options of ``fem run``."""
         return " ".join(f"--set {name}={value:.10g}" for name, value in self.parameters.items())
 
     def __str__(self) -> str:
@@ -501,7 +502,7 @@ def fit(
 class Numbers:
     """All n measurements, record by record, row by row.
 
-    record, column  (n,) which of ``records``, of ``names`` they belong to
+    record, column  (n,) indices into ``records`` and ``names``
     time            (n,) NaN of statistics
     is_used         (n,) False: left out
     """
@@ -516,7 +517,7 @@ class Numbers:
 
 
 def numbers_of(measured: Sequence[Measured], hold_out: float) -> Numbers:
-    """Of several records every so many is left out, of a single one the end."""
+    """All measurements: of several records every k-th is left out, of a single one the end."""
     names = tuple(dict.fromkeys(name for record in measured for name in record.columns))
     parts = []
     for place, record in enumerate(measured):
@@ -548,7 +549,7 @@ def parse_vary(text: str) -> Fitted:
 def checked_bounds(
     vary: Mapping[str, tuple[float, float]] | Sequence[Fitted], model: Model, fixed: Mapping[str, float]
 ) -> tuple[Fitted, ...]:
-    """CommandError: no such parameter, one that is set, or bounds that are none."""
+    """The fitted parameters. CommandError: no such parameter, one that is set, or invalid bounds."""
     found: list[Fitted] = []
     for one in [between(name, *ends) for name, ends in vary.items()] if isinstance(vary, Mapping) else vary:
         name = parameter_of(model, one.name)
@@ -571,7 +572,7 @@ def checked_bounds(
 
 
 def search(model: Model, runs: Runs, numbers: Numbers, given: Mapping[str, float], starts: int, say: Say) -> Fit:
-    """Fit from every start, then with sigmas from the residuals until they stay."""
+    """Fits from every start, then with sigmas from the residuals until they converge."""
     from scipy.optimize import least_squares
     from scipy.stats import qmc
 
@@ -594,7 +595,7 @@ def search(model: Model, runs: Runs, numbers: Numbers, given: Mapping[str, float
     if starts > 1:
         tried = [*(low + (high - low) * qmc.LatinHypercube(len(low), rng=1).random(SCREENED * (starts - 1)))]
         off = [np.sum((found / sigma[column]) ** 2) for found in its.differences(tried)]
-        others = [tried[n] for n in np.argsort(off)[: starts - 1]]  # NaN is last
+        others = [tried[n] for n in np.argsort(off)[: starts - 1]]  # NaN sorts last
     ends = [descend(point) if its.begin(point) else None for point in (first, *others)]
     if not any(ends):
         raise NoConvergence(f"the runs fail at all starts of the fit; the first: {runs.first_failure}")
@@ -618,7 +619,7 @@ def search(model: Model, runs: Runs, numbers: Numbers, given: Mapping[str, float
 def conclusion(
     runs: Runs, numbers: Numbers, given: Mapping[str, float], its: Misfit, sigma: Floats, best: Any, starts: Columns
 ) -> Fit:
-    """Intervals, what is left out, and everything worth saying."""
+    """Intervals, test with the measurements left out, and notices."""
     column, varied = numbers.column[numbers.is_used], runs.varied
     near = AT_BOUND * (its.high - its.low)
     bound = np.where(best.x - its.low < near, "lower", np.where(its.high - best.x < near, "upper", ""))

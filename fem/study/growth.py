@@ -1,14 +1,15 @@
-"""Growth of perturbations of a motion: by the tangent map of its increments and impacts, or from two motions that are
-brought close to each other again and again.
+"""Growth of perturbations of a motion: by the tangent map of its increments and impacts, or from the distance of two
+motions, which is reset repeatedly.
 
-Whatever the march does (impacts, slackness, any solver), it does to both motions. The second one stays possible:
+With two motions, all features of the march (impacts, slackness, any solver) are included. The second motion is
+projected onto the constraints:
 
     positions   u2 = u1 + s (u2 - u1), then the least M^-1 G^T mu that gives every rod and taut rope its length
-    velocities  likewise, then the least M^-1 G^T mu that leaves the same fraction of the rates of stretch G v: none but
-                for schemes that keep lengths in the middle of increments only
-    slack ropes a blend of two that are not too long is not, either; where s > 1 makes one too long, -s is taken
+    velocities  likewise, then the least M^-1 G^T mu that leaves the same fraction of the rates of stretch G v: none
+                except for schemes that keep lengths in the middle of increments only
+                slack ropes a mean of two allowed positions is allowed; if s > 1 makes a rope too long, -s is used
 
-Ropes are in the same states in both when that is done: while only one of the two has met an impact it waits.
+                The distance is reset only while the ropes have the same states in both motions.
 Source: Benettin, Galgani & Strelcyn, Phys. Rev. A 14 (1976) 2338-2345; with impacts: Stefanski, Chaos, Solitons &
 Fractals 11 (2000) 2443-2451.
 """
@@ -44,20 +45,19 @@ from fem.study.variation.saltation import Late, Part, Parts, accelerate, arrival
 UNIT = 1.0
 """Time scale of the norm |du|/UNIT + |dv|, in the deck's unit."""
 APPROACH = 400
-"""Increments until two motions are brought close again."""
+"""Number of increments between two resets of the distance."""
 CLOSE = 1e-7
 """Distance of two motions, as a fraction of the size of the model."""
 VANISHED = 1e-14
-"""Distance, as a fraction of the size of the model, that is no more than round-off."""
+"""Distance, as a fraction of the size of the model, that is a rounding error."""
 SEED = 20120612
 EXACT, MOST_PASSES = 1e-15, 4
-"""Strain of rods that is left, and how often they are moved to get there."""
+"""Strain of rods at which the correction ends, and largest number of corrections."""
 BLENDED = ("u", "v", "a", "force", "reaction", "multiplier", "lagged")
 
 
 class TwoGrowth:
-    """Growth of the distance of two motions in the last step: ``second`` is brought close to ``trajectory``, the first,
-    again and again, as far as they are followed.
+    """Growth of the distance of two motions in the last step, ``trajectory`` and ``second``, which is reset repeatedly.
 
     motions  two with the same start; None: both start as in the deck
     """
@@ -75,11 +75,11 @@ class TwoGrowth:
 
     @property
     def rows(self) -> Floats:
-        """(r, 2) logarithms of growth from one approach to the next, and the times between."""
+        """(r, 2) logarithms of growth from one reset to the next, and the times between."""
         return np.array(self._rows).reshape(-1, 2)
 
     def follow(self, end: int = NEVER) -> None:
-        """Go on up to this increment, or to the end of the step."""
+        """Continues up to this increment, or to the end of the step."""
         progress = self.trajectory.progress
         while progress.increment < end and not self.is_finished:
             count = min(max(self.every - self._since, 1), end - progress.increment)
@@ -89,7 +89,7 @@ class TwoGrowth:
                 self._close()
 
     def advance(self, count: int) -> None:
-        """Both go on by so many increments. CommandError: not by the same ones."""
+        """Advances both motions by some increments. CommandError: their increments differ."""
         end = self.trajectory.progress.increment + count
         for trajectory in (self.trajectory, self.second):
             advance_to(trajectory.last, end)
@@ -97,7 +97,7 @@ class TwoGrowth:
             raise CommandError("the two motions take different increments: use *DYNAMIC, DIRECT")
 
     def _close(self) -> None:
-        """A row; the two are brought close again."""
+        """Writes a row and resets the distance."""
         grown = self.distance
         if grown <= self.vanished:
             raise CommandError(
@@ -109,7 +109,7 @@ class TwoGrowth:
         self._since, self._begun = 0, self.time
 
     def _begin_anew(self) -> float:
-        """The second is the first again, pushed: what to do with two that have parted for good."""
+        """Replaces the second motion by the first with a perturbation, after they have separated completely."""
         here, there = self.trajectory.progress.motion, self.second.progress.motion
         for array, wanted in zip(there, here, strict=True):
             array[:] = wanted
@@ -128,7 +128,7 @@ class TwoGrowth:
 
     @property
     def is_alike(self) -> bool:
-        """The same ropes are taut in both."""
+        """Whether the same ropes are taut in both motions."""
         ours, theirs = self.trajectory.last.events, self.second.last.events
         return not (ours and theirs) or bool(np.array_equal(ours.taut, theirs.taut))
 
@@ -138,8 +138,8 @@ class TwoGrowth:
         return float(np.hypot(np.linalg.norm(there.u - here.u) / UNIT, np.linalg.norm(there.v - here.v)))
 
     def bring_close(self, grown: float) -> float:
-        """Leave such a fraction of the difference that a distance ``grown`` becomes the first one again, nearly.
-        Returns the distance as it then really is."""
+        """Scales the difference so that a distance ``grown`` becomes approximately the initial one.
+        Returns the exact distance afterwards."""
         here, there = self.trajectory.progress.motion, self.second.progress.motion
         apart = [getattr(there, name) - getattr(here, name) for name in BLENDED]
         rates = [self._rates(motion) for motion in (here, there)]
@@ -158,8 +158,8 @@ class TwoGrowth:
         return self.distance
 
     def _push(self) -> float:
-        """Velocities of the second by a random push that no rod or taut rope feels; the distance.
-        It has the other sign where it would make ropes taut that are slack at their length."""
+        """Perturbs the velocities of the second motion randomly, without changing lengths of rods and taut ropes;
+        returns the distance. The sign is reversed if slack ropes at their length would become taut."""
         motion, stage = self.second.progress.motion, self.second.last.stage
         rates, before = self._rates(motion), motion.v.copy()
         free = stage.nodes.dof_kind == 1
@@ -182,7 +182,7 @@ class TwoGrowth:
         return multiply(self.second.last.stage, motion.v)
 
     def _keep_lengths(self) -> None:
-        """Rods and taut ropes of the second to their lengths."""
+        """Corrects the lengths of rods and taut ropes of the second motion."""
         motion, stage = self.second.progress.motion, self.second.last.stage
         for _ in range(MOST_PASSES if len(stage.bars.rods) else 0):
             evaluate_rods(stage, motion, self.time)
@@ -192,13 +192,13 @@ class TwoGrowth:
             motion.u[:] += self._least(-gap)
 
     def _keep_rates(self, wanted: Floats) -> None:
-        """Velocities of the second such that its rods and taut ropes stretch at the rates wanted (rods,)."""
+        """Corrects velocities of the second motion so that rods and taut ropes stretch at the rates wanted (rods,)."""
         if len(wanted):
             motion = self.second.progress.motion
             motion.v[:] += self._least(wanted - self._rates(motion))
 
     def _least(self, target: Floats) -> Floats:
-        """x (3n,) with G x = target, least in the measure of the mass; nothing where that is singular."""
+        """x (3n,) with G x = target and the smallest norm in the mass; zero if that is singular."""
         stage = self.second.last.stage
         found = solve_saddle(stage, self.mass, np.zeros(stage.system.size), target, stage.nodes.dof_kind)
         return np.zeros(stage.system.size) if found is None else found[0]
@@ -207,9 +207,9 @@ class TwoGrowth:
 EVERY = 10
 """Increments between two orthonormalisations."""
 TINY = 1e-4
-"""Fraction of an increment below which perturbations go through a part of it in powers of time."""
+"""Fraction of an increment below which perturbations of a part of it are computed by a power series in time."""
 DEPENDENT = 1e-9
-"""Fraction of a perturbation that is round-off where ropes that become taut make it a combination of others."""
+"""Fraction of a perturbation that is a rounding error when ropes that become taut make it depend on others."""
 
 
 class Varied(StepRun):
@@ -226,7 +226,7 @@ class Varied(StepRun):
     late: Late | None = None
 
     def take(self, stage: StepSystem, marcher: Marcher) -> None:
-        """As ``StepRun``; notified of every instant at which ropes change."""
+        """As in ``StepRun``; registers for every instant at which ropes change."""
         super().take(stage, marcher)
         if self.events:
             self.events.at_instant = self.jumped
@@ -240,7 +240,7 @@ class Varied(StepRun):
 
     def begin(self, starts: Floats) -> None:
         """Begin with given perturbations (k, 2, 3n) of displacements and velocities, never made orthonormal.
-        They are brought to the nearest that keep the lengths of rods and taut ropes; accelerations follow."""
+        They are projected onto the constraints of rods and taut ropes; accelerations are computed from them."""
         self.refuse(0)
         self.every = NEVER
         variation = self._begin(len(starts))
@@ -248,7 +248,7 @@ class Varied(StepRun):
         self._settle(self.progress.time, is_projected=True)
 
     def refuse(self, count: int) -> None:
-        """CommandError where there is no tangent map, or not so many exponents."""
+        """CommandError: there is no tangent map, or not so many exponents."""
         stage, families = self.stage, self.system.families
         rough = rough_ones(families)
         if self.at_start and not self.events:
@@ -280,7 +280,7 @@ class Varied(StepRun):
         return self._carry(self.every, control, chunk, kept, ropes)
 
     def _carry(self, every: int, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
-        """The march with the perturbations, made orthonormal after ``every`` increments."""
+        """The march with perturbations, which are orthonormalised after every ``every`` increments."""
         assert self.variation is not None
         stage, count = self.stage, len(self.variation.vectors)
         growth = np.zeros((len(chunk.dt) // every + 2, count + 1))
@@ -300,7 +300,7 @@ class Varied(StepRun):
         return int(reason)
 
     def jumped(self, instant: Instant, found: Change) -> None:
-        """Perturbations past an instant at which ropes change."""
+        """The jump of perturbations at an instant at which ropes change."""
         events = self.events
         if self.variation is None or events is None:
             return
@@ -331,7 +331,7 @@ class Varied(StepRun):
         self._settle(now, len(arrived) > len(hit), may_depend)
 
     def _pass_events(self, times: Floats, steps: Floats) -> tuple[int, Ints]:
-        """As ``StepRun``; where it fails perturbations are those of the beginning."""
+        """As in ``StepRun``; after a failure perturbations are those of the beginning."""
         if self.variation is None:
             return super()._pass_events(times, steps)
         vectors, counter = self.variation.vectors, self.variation.counter
@@ -351,10 +351,10 @@ class Varied(StepRun):
         return self.variation
 
     def _settle(self, now: float, is_projected: bool = False, may_depend: bool = False) -> None:
-        """Perturbations go on from new displacements and velocities.
+        """Continues perturbations with new displacements and velocities.
 
-        is_projected  they are first brought to what rods and taut ropes allow
-        may_depend    some may be combinations of others: these vanish, unless perturbations stay as they become
+        is_projected  they are first projected onto the constraints of rods and taut ropes
+        may_depend    some may be combinations of others: these vanish, unless perturbations are not orthonormalised
         """
         assert self.variation is not None
         vectors, state = self.variation.vectors, (self.stage, self.progress.motion, now)
@@ -369,7 +369,7 @@ class Varied(StepRun):
         accelerate(*state, mass, vectors)
 
     def _go_part(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
-        """One increment, or a part of one that events cut: of a neighbour it may begin later."""
+        """Computes one increment, or a part of one divided by events: neighbouring motions may begin it later."""
         assert self.variation is not None and self.events
         vectors, late, is_cut = self.variation.vectors, self.late, len(ropes.bars) == 0
         part = Part(copy_of(self.progress.motion), vectors.copy(), self.stage, *chunk.time.tolist())
@@ -386,7 +386,8 @@ class Varied(StepRun):
         return reason
 
     def _step(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
-        """One increment so short that differences of du over its square would be round-off: in powers of it."""
+        """One increment, so short that differences of du over its square would be rounding errors: by a power series in
+        it."""
         assert self.variation is not None
         reason = super().iterate(control, chunk, kept, ropes)
         if control[CONTROL.increment]:
@@ -400,7 +401,7 @@ class Varied(StepRun):
 
 
 class TangentGrowth:
-    """Growth of ``count`` perturbations in the last step, by the tangent map, as far as the motion is followed."""
+    """Growth of ``count`` perturbations in the last step, by the tangent map."""
 
     def __init__(self, model: Model, count: int, every: int | None = None) -> None:
         self.count, self.trajectory = count, Trajectory(model, SilentSink(), Varied)
@@ -417,12 +418,12 @@ class TangentGrowth:
         return np.concatenate([np.zeros((0, self.count + 1)), *self.last.grown])
 
     def follow(self, end: int = NEVER) -> None:
-        """Go on up to this increment, or to the end of the step."""
+        """Continues up to this increment, or to the end of the step."""
         advance_to(self.last, end, is_paced=True)
 
 
 def map_over(last: Varied, increments: int, starts: Floats) -> Floats:
-    """(k, 2, 3n) what so many increments, with all events in them, make of perturbations ``starts`` of u and v.
+    """(k, 2, 3n) perturbations ``starts`` of u and v after some increments, with all events in them.
     The derivative of the map from a state to that ``increments`` later, along (k, 2, 3n) directions; ``last`` is open,
     its motion is the state, and the later one afterwards. ENERGY MOMENTUM leaves its velocities along rods in both:
     project perturbations with those of the motion (``saltation.project``). CommandError: there is no

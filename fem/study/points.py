@@ -28,7 +28,7 @@ from fem.model.named import item_named
 MAX_POINTS = 10_000_000
 FEW_VALUES = 4
 Cell = tuple[int, str]
-"""Its column in the line, from 1, and its text."""
+"""Column of a text in the line, from 1, and the text."""
 
 
 def span(name: str, values: tuple[float, ...]) -> str:
@@ -44,7 +44,7 @@ class Points:
 
     values   of each name: all combinations are points, the first name varying slowest, or, without ``is_grid``, its
              value at each point
-    source   the file of a list;  places: where in it each name stands
+    source   the file of a list;  places: place of each name in it
     """
 
     names: tuple[str, ...]
@@ -72,12 +72,12 @@ class Points:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What distinguishes it from other sweeps: the sets, not the name of their file."""
+        """Identity of a sweep: the parameter sets, not the name of their file."""
         own: dict[str, Any] = dict(zip(self.names, self.values, strict=True))
         return own if self.is_grid else {"cases": own}
 
     def description(self) -> str:
-        """What it is over, in a line."""
+        """The parameters and their ranges, in a line."""
         return (
             " x ".join(map(span, self.names, self.values))
             if self.is_grid
@@ -85,13 +85,13 @@ class Points:
         )
 
     def place(self, name: str) -> str:
-        """Where a name of a list was given, for messages."""
+        """Place of a name in a list, for messages."""
         return f"{self.places[self.names.index(name)]}: " if self.places else ""
 
 
 def read_cases(path: str | Path) -> Points:
-    """Read a list. CommandError, with line and column: what is no name or number, too many or too few of them, a set
-    that is there twice."""
+    """Read a list. CommandError, with line and column: an invalid name or number, too many or too few of them, a
+    duplicate set."""
     names, values, heads, places = read_numbers(path)
     if len(values) > MAX_POINTS:
         raise CommandError(f"{path}: {len(values)} parameter sets; at most {MAX_POINTS} are possible")
@@ -168,7 +168,7 @@ KINDS = {"U": "DISPLACEMENT", "V": "VELOCITY"}
 
 
 def make_grid(vary: Mapping[str, Iterable[float]]) -> Points:
-    """A grid from values by name; CommandError where they are none."""
+    """A grid from values by name; CommandError if they are invalid."""
     values = {name: tuple(float(value) for value in given) for name, given in vary.items()}
     if not values:
         raise CommandError("a sweep needs a parameter to vary: --vary NAME=first:last:count, or --cases FILE.csv")
@@ -188,7 +188,7 @@ def make_grid(vary: Mapping[str, Iterable[float]]) -> Points:
 
 
 def parameter_of(model: Model, name: str, place: str = "") -> str:
-    """As the deck spells it. CommandError: there is no such parameter."""
+    """Name of a parameter as the deck spells it. CommandError: there is no such parameter."""
     known = {each.upper(): each for each in model.parameters}
     if name.upper() not in known:
         raise CommandError(f"{place}the deck has no *PARAMETER {name}; {proposal(name, known.values())}")
@@ -329,5 +329,5 @@ def number(text: str, whole: str) -> float:
 
 
 def is_seed(name: str) -> bool:
-    """A parameter of this name makes samples of what is otherwise the same."""
+    """Whether a parameter has the name of a seed: parameter sets that differ in it only are samples."""
     return name.upper() == "SEED"

@@ -1,4 +1,4 @@
-"""What a study computes for each of its models: the rows of one table; names of the table, of its folder and files."""
+"""Interface of studies: the row of a table that a study computes for each model, and the names of tables and files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Study:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What makes two studies of one deck the same, as JSON."""
+        """Settings that identify a study of a deck, as JSON."""
         return {f"{self.kind} {each.name}": getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
 
 
@@ -50,15 +50,15 @@ class Question(Study):
         raise NotImplementedError
 
     def row(self, model: Model, point: int) -> Row:
-        """The numbers of one model, whose place in the grid is ``point``."""
+        """The numbers of one model, at index ``point`` of the grid."""
         raise NotImplementedError
 
     def empty_row(self) -> Row:
-        """The row of a point of which nothing is known."""
+        """The row of a point without results."""
         return tuple(0 if name in self.counts else math.nan for name in self.columns())
 
     def solve(self, model: Model, point: int, history: bool) -> tuple[str, Row, History | None]:
-        """Verdict, row and (where it is wanted) the motion of a point; any failure is its verdict."""
+        """Verdict, row and (if wanted) the motion of a point; any failure becomes its verdict."""
         try:
             return COMPLETED, self.row(model, point), None
         except Exception as error:

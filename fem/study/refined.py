@@ -1,9 +1,9 @@
-"""The model with every bar of its lines split in two: what tells how much the mesh limits the accuracy.
+"""The model with every bar of its lines split in two, to measure the error of the mesh.
 
 A bar is split where it is a piece of a line: one that the reader laid (``*NGEN, LINE=CATENARY``), or at least
 ``FEWEST`` bars in a row, of about one length, that carry mass of their own. Other bars are members, not pieces: a bar
 between two joints of a mechanism, a wire of a net, or the rod of a pendulum would get a joint in its middle, which is
-another structure. What is split, and why others are not, is part of the answer.
+another structure. The result includes the bars that are split, and why others are not.
 
 Nodes keep their indices and labels; the first half of a bar keeps its label, the second one gets a new one. Middles are
 halfway between the nodes; those of lines that ``*NGEN, LINE=CATENARY`` laid are where the line hangs with twice the
@@ -26,7 +26,7 @@ from fem.model.facts import carried_by, natural_lengths, of_sections
 from fem.model.mesh import BARS
 
 FEWEST = 6
-"""Bars in a row that are a line, whether or not the reader laid it as one."""
+"""Smallest number of bars in a row that count as a line, unless the reader laid it as one."""
 ALIKE = 2.0
 """Ratio of the lengths of neighbours in a line, at most."""
 
@@ -75,11 +75,11 @@ def refined(model: Model) -> Refined:
 
 
 OTHER = "other"
-"""What is no bar."""
+"""Name of elements that are not bars."""
 
 
 def reasons(model: Model) -> NDArray[Any]:
-    """(k,) of each element: empty where it is split, else why it is not."""
+    """(k,) for each element: empty if it is split, else the reason why not."""
     mesh = model.mesh
     kinds = np.repeat([block.kind for block in mesh.blocks], [len(block.labels) for block in mesh.blocks])
     bars = np.flatnonzero(np.isin(kinds, BARS))
@@ -123,8 +123,8 @@ def rows_of(pairs: Ints, size: Floats, nodes: int) -> Ints:
 
 
 class Cut:
-    """How a model is cut: ``pairs`` (p, 2) nodes with a new one in their middle, nodes n, n+1, ...; bars side by side
-    share it."""
+    """Division of a model: ``pairs`` (p, 2) nodes with a new one between them, nodes n, n+1, ..., which parallel bars
+    share."""
 
     def __init__(self, model: Model, split: Flags) -> None:
         self._model, mesh = model, model.mesh
@@ -182,7 +182,7 @@ class Cut:
         return found
 
     def elements(self, given: Iterable[Any]) -> tuple[Any, ...]:
-        """What acts on elements: on the second half of a bar, too, where it names its label."""
+        """Loads and properties of elements; those of a single label are repeated for the second half."""
         second = dict(zip(self._model.mesh.element_labels.tolist(), self._second.tolist(), strict=True))
         found = []
         for each in given:
@@ -204,7 +204,7 @@ class Cut:
         return tuple(found)
 
     def of_middles(self) -> list[InitialCondition]:
-        """Initial conditions of middles: the means of those of their neighbours."""
+        """Initial conditions of middle nodes: the means of those of their neighbours."""
         given: dict[tuple[str, int], Floats] = {}
         for each in self._model.initial_conditions:
             if each.kind in NODAL_KINDS:
@@ -218,7 +218,7 @@ class Cut:
         ]
 
     def supports(self, given: tuple[Boundary, ...]) -> tuple[Boundary, ...]:
-        """Middles are held, or moved, as both of their neighbours are where these are so alike."""
+        """Middle nodes are supported like both of their neighbours, if these have equal supports."""
         alike: dict[Boundary, list[Ints]] = {}
         for each in given:
             alike.setdefault(replace(each, target=""), []).append(self._model.mesh.nodes_of(each.target))
@@ -232,7 +232,7 @@ class Cut:
         return (*given, *more)
 
     def with_middles(self, name: str) -> str:
-        """A set of nodes with the middles between them; the same one where there are none."""
+        """Name of a set of nodes with the middle nodes between them; the same name if there are none."""
         nodes = self._model.mesh.node_sets[name]
         between = self._between(nodes)
         if not len(between):
@@ -244,7 +244,7 @@ class Cut:
         return len(self._model.mesh.node_labels) + np.flatnonzero(np.isin(self.pairs, nodes).all(axis=1))
 
     def temperatures(self, given: tuple[Temperature, ...]) -> tuple[Temperature, ...]:
-        """Of middles, too: the mean of two neighbours whose temperatures follow the same amplitude."""
+        """Temperatures, with those of middle nodes: the mean of two neighbours with the same amplitude."""
         by_amplitude: dict[str | None, Floats] = {}
         for each in given:
             values = by_amplitude.setdefault(each.amplitude, np.full(len(self._model.mesh.node_labels), np.nan))
@@ -270,4 +270,4 @@ class Cut:
 
 
 NODAL_KINDS = ("DISPLACEMENT", "VELOCITY", "TEMPERATURE", "ANCHOR")
-"""Of initial conditions."""
+"""Kinds of initial conditions of nodes."""

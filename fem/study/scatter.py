@@ -1,4 +1,4 @@
-"""Sea states of a sweep: the life that a scatter diagram makes of the damage in each, statistics over their seeds."""
+"""Sea states of a sweep: fatigue life from the damage in each state of a scatter diagram, and statistics over seeds."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from fem.study.table import cells_of, write_columns
 
 PROBABILITY, OCCURRENCES = "probability", "occurrences"
 SAME = 1e-9
-"""Values apart by less than this fraction of each other are one."""
+"""Values are equal if they differ by less than this fraction."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scatter:
     """s states of the parameters ``names``, each for a fraction of all time.
 
-    values  (s, n) of the parameters; fractions (s,), whose sum is at most 1: in the rest nothing is damaged
+    values  (s, n) of the parameters; fractions (s,), whose sum is at most 1; the rest of the time has no damage
     """
 
     names: tuple[str, ...]
@@ -35,7 +35,7 @@ class Scatter:
     fractions: Floats
 
     def rows(self, state: int, parameters: Mapping[str, Floats]) -> Flags:
-        """(k,) which parameter sets belong to a state: those that differ in other names are samples of it."""
+        """(k,) parameter sets that belong to a state: sets that differ in other names are samples of it."""
         pairs = zip(self.names, self.values[state], strict=True)
         return np.asarray(np.logical_and.reduce([same(parameters[name], value) for name, value in pairs]))
 
@@ -80,7 +80,7 @@ def read_scatter(path: Path, parameters: Mapping[str, Floats]) -> Scatter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Life:
-    """What a scatter diagram makes of one number.
+    """Fatigue life for one number.
 
     least, largest (s,)  of all samples of a state;  rates (s,) mean of their damage in a unit of time
     rate                 of all states: the sum of fraction times rate; NaN where a run of one of them failed
@@ -104,7 +104,7 @@ class Life:
 
 
 def life_of(name: str, columns: Mapping[str, Floats], scatter: Scatter, parameters: Mapping[str, Floats]) -> Life:
-    """Of a recorded number; ``columns``: of the sweep, NaN where a run failed."""
+    """Life for a recorded number; ``columns``: of the sweep, NaN where a run failed."""
     least, largest, rates = (np.full(len(scatter.fractions), np.nan) for _ in range(3))
     for state in range(len(scatter.fractions)):
         rows = scatter.rows(state, parameters)
@@ -133,13 +133,13 @@ def write_lives(lives: Sequence[Life], scatter: Scatter, table: Path, totals: Pa
 
 EXTREME = {"min": -1.0, "max": 1.0}
 KEPT = (*EXTREME, "mean", "std", "Tz", "damage", "rate")
-"""Endings of the columns of a sweep that are compared, and the sign that makes extremes maxima."""
+"""Suffixes of the columns of a sweep with statistics, and the sign that turns extremes into maxima."""
 FRACTILE = 0.9
-"""Of extremes: nine of ten seas of this length stay within."""
+"""Fractile of extremes: nine of ten seas of this length do not exceed it."""
 NORMAL = 1.959963984540054
 """95 % of a normal distribution lie within so many standard deviations."""
 FEW = 10
-"""With fewer seeds, intervals from the large-sample theory of the Gumbel distribution are too narrow."""
+"""Below this number of seeds, intervals from the large-sample theory of the Gumbel distribution are too narrow."""
 TOLERANCE = 1e-6
 COLUMNS = ("mean", "mean_low", "mean_high", "std", "location", "scale", "p90", "p90_low", "p90_high")
 
@@ -188,7 +188,7 @@ def gumbel_of(largest: Floats) -> list[float]:
 
 
 def statistics_of(values: Floats, sign: float | None) -> list[float]:
-    """The numbers of ``COLUMNS``, of values of any size; sign: of extremes, -1 for minima."""
+    """The numbers of ``COLUMNS`` for values of any size; sign: for extremes, -1 for minima."""
     size = int(np.frexp(np.abs(values).max())[1])
     values = np.ldexp(values, -size)
     found = [*mean_of(values), *[math.nan] * 5]
@@ -196,7 +196,7 @@ def statistics_of(values: Floats, sign: float | None) -> list[float]:
         location, scale, fractile, low, high = gumbel_of(sign * values)
         bounds = [sign * bound for bound in ((low, high) if sign > 0.0 else (high, low))]
         found[4:] = [sign * location, scale, sign * fractile, *bounds]
-    with np.errstate(over="ignore"):  # an interval may reach beyond what a number can hold
+    with np.errstate(over="ignore"):  # an interval may overflow
         return [float(np.ldexp(number, size)) for number in found]
 
 

@@ -1,4 +1,4 @@
-"""Stroboscopic (Poincare) sections: the state once in every period of what drives the model, and its own period."""
+"""Stroboscopic (Poincare) sections: the state once per period of the excitation, and the period of the motion."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from fem.study.question import Question, Row
 from fem.study.trajectory import lasting, motion_of
 
 CYCLES, POINTS, TRACK = 400, 128, 16
-"""Periods in all; points of the section at their end; periods at their end of which the whole motion is kept."""
+"""Total number of periods; points of the section in the last ones; last periods whose whole motion is kept."""
 LONGEST = 32
-"""The longest period that is looked for, in periods of the excitation."""
+"""The longest period that is tried, in periods of the excitation."""
 SAME = 1e-3
 """Points closer than this fraction of the range of the motion are the same."""
 WHOLE = 1e-6
 LOOK = 8
-"""Periods from the start in which it is looked which displacement moves most."""
+"""Number of first periods in which the displacement with the largest range is chosen."""
 NO_NODES = "the last step prints no nodes: request *NODE PRINT of the nodes for the section"
 
 
@@ -80,7 +80,7 @@ def columns_of(labels: Iterable[int]) -> tuple[str, ...]:
 
 
 def moving_most(model: Model, sections: Iterable[Section]) -> str:
-    """The displacement that has the largest range in motions of a model; one that is prescribed where all are."""
+    """The displacement with the largest range in some motions of a model; prescribed ones only if all are."""
     held, ranges = held_dofs(model), dict[str, tuple[bool, float]]()
     for section in sections:
         for name, reach in zip(section.columns, np.ptp(section.track, axis=0).tolist(), strict=True):
@@ -92,7 +92,7 @@ def moving_most(model: Model, sections: Iterable[Section]) -> str:
 
 def check_column(model: Model, what: str, has_forces: bool = False) -> str:
     """The column. CommandError, before anything is computed: the last step prints no nodes, or no such column.
-    what        as ``U1_n2``, or (``has_forces``) ``T_e1``; empty: whichever moves most"""
+    what        as ``U1_n2``, or (``has_forces``) ``T_e1``; empty: the one with the largest range"""
     schedule, mesh = Schedule(model, len(model.steps) - 1, 0.0, None, False), model.mesh
     if not len(schedule.nodes):
         raise CommandError(NO_NODES)
@@ -106,8 +106,8 @@ def check_column(model: Model, what: str, has_forces: bool = False) -> str:
 
 
 def chosen_column(model: Model, period: float | str | None, what: str, has_forces: bool = False) -> str:
-    """``what``, or, where that is empty, the printed displacement that moves most in the first periods of a motion.
-    The first one where there is no such motion. CommandError: as ``check_column``."""
+    """``what``, or, if that is empty, the printed displacement with the largest range in the first periods of a motion;
+    the first one if there is no such motion. CommandError: as in ``check_column``."""
     if column := check_column(model, what, has_forces):
         return column
     with suppress(FemError):
@@ -164,7 +164,7 @@ def strobe(model: Model, period: float | str | None) -> tuple[float, int]:
 
 
 class SectionSink(SilentSink):
-    """Takes the states out of the last step of a run."""
+    """Collects states in the last step of a run."""
 
     def __init__(self, model: Model, every: int, cycles: int, points: int) -> None:
         """Periods of ``every`` increments, so many of them in all, of which the last ones give so many points."""
@@ -175,7 +175,7 @@ class SectionSink(SilentSink):
         self.nodes = self.elements = np.zeros(0, np.int64)
 
     def rows(self, rows: Rows) -> None:
-        """Keep those that are wanted: time, then u and v of each node, then T of each element."""
+        """Keeps the rows that are needed: time, then u and v of each node, then T of each element."""
         if rows.step != self.step or not len(rows.increment):
             return
         self.nodes, self.elements = rows.nodes, rows.elements
@@ -205,9 +205,9 @@ class SectionSink(SilentSink):
 
 @dataclass(frozen=True, slots=True)
 class Sections(Question):
-    """How sections are taken, as ``sections`` has it; the rows of a sweep make a bifurcation diagram.
+    """Settings of ``sections``; the rows of a sweep make a bifurcation diagram.
 
-    what  column of ``Section`` that a sweep keeps; empty: the displacement that moves most in each motion
+    what  column of ``Section`` that a sweep keeps; empty: the displacement with the largest range in each motion
     """
 
     period: float | str | None = None
@@ -233,11 +233,11 @@ class Sections(Question):
         return ["period", "least", "greatest", *(f"point_{n}" for n in range(1, self.points + 1))]
 
     def decided(self, model: Model) -> Sections:
-        """With the one column that all rows of a sweep keep, from a motion of this model."""
+        """The settings with the one column that all rows of a sweep keep, chosen from a motion of this model."""
         return replace(self, what=chosen_column(model, self.period, self.what, has_forces=True))
 
     def section(self, model: Model) -> Section:
-        """Of one model. CommandError: no such motion, or increments that do not divide the period."""
+        """Section of one model. CommandError: no such motion, or increments that do not divide the period."""
         period, every = strobe(model, self.period)
         model = lasting(model, self.cycles * period)
         sink = SectionSink(model, every, self.cycles, self.points)

@@ -1,8 +1,8 @@
 """The stroboscopic map z -> P(z) of the last step of a deck: from the start of the step through whole periods.
 
-z is the displacement and velocity of all dofs where they may be: supports where they are prescribed, rods at their
-lengths and at rates of zero, no rope too long and no stop too short. Accelerations are those that z demands, with which
-every deck begins; an integrator that carries its own along (HHT, GENERALIZED ALPHA) has lost them after a period.
+z is an admissible displacement and velocity of all dofs: prescribed at supports, rods at their lengths with zero rates,
+no rope too long and no stop too short. Accelerations follow from z, as at the start of a deck; an integrator with its
+own accelerations (HHT, GENERALIZED ALPHA) has forgotten them after a period.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from fem.study.trajectory import Trajectory, advance_to, lasting, size_of
 from fem.study.variation.saltation import project
 
 APART = 1e-4
-"""Step of differences, where there is no tangent map, as a fraction of the scales."""
+"""Step of differences, as a fraction of the scales, if there is no tangent map."""
 AGREE = 1e-2
-"""Difference of derivatives from two lengths, relative to the largest, up to which they are derivatives."""
+"""Largest difference of derivatives from two steps, relative to the largest, for them to be accepted."""
 
 
 class Move(NamedTuple):
@@ -46,27 +46,27 @@ class Move(NamedTuple):
 
 
 class State(NamedTuple):
-    """Displacement and velocity of all dofs (3n,); taut: ropes and stops that are brought to their lengths and rates of
-    zero as rods are (r,), None: they are as in the state."""
+    """Displacement and velocity of all dofs (3n,); taut (r,): ropes and stops that are projected to their lengths and
+    zero rates, like rods; None: their states follow from the displacements."""
 
     u: Floats
     v: Floats
     taut: Flags | None = None
 
     def moved(self, move: Move, factor: float = 1.0) -> State:
-        """So many times a change away."""
+        """The state after ``factor`` times a change."""
         return self._replace(u=self.u + factor * move.u, v=self.v + factor * move.v)
 
 
 class Chart:
     """Coordinates y (2m,) of the states near ``base``: m independent displacements and velocities, over their scales.
 
-    basis (d, m)    orthonormal directions b of the independent dofs that no rod or taut rope feels: G b = 0
-    reading (m, d)  what reads coordinates from changes of these dofs: 1 on ``basis``, 0 on M^-1 G^T
+    basis (d, m)    orthonormal directions b of the independent dofs that do not stretch rods or taut ropes: G b = 0
+    reading (m, d)  gives coordinates from changes of these dofs: the identity on ``basis``, 0 on M^-1 G^T
 
-    A displaced state that moves has velocities with G dv = - dG v. They are not in the span of the basis: the map adds
-    what they lack along M^-1 G^T, as every projection of a run does. ``reading`` must not see that, or a state would be
-    read in other coordinates than it was written in, and the derivative of the map would not be one of the motion.
+    A displaced moving state has velocities with G dv = - dG v. They are not in the span of the basis: the map adds a
+    part along M^-1 G^T, as every projection of a run does. ``reading`` must ignore this part, or a state would have
+    other coordinates than those it was made from, and the derivative of the map would be wrong.
     """
 
     def __init__(
@@ -75,18 +75,18 @@ class Chart:
         self.base, self.dofs, self.basis, self.reading, self.scale = base, dofs, basis, reading, scale
 
     def scaled(self, scale: tuple[float, float]) -> Chart:
-        """The same coordinates over other scales."""
+        """The chart with other scales."""
         return Chart(self.base, self.dofs, self.basis, self.reading, scale)
 
     def __len__(self) -> int:
         return 2 * int(self.basis.shape[1])
 
     def state(self, y: Floats) -> State:
-        """The state at y, to first order where there are rods."""
+        """The state at y, to first order if there are rods."""
         return self.base.moved(self.moves(y))
 
     def moves(self, y: Floats) -> Move:
-        """A small change of the coordinates as one of all dofs."""
+        """Change of all dofs for a small change of the coordinates."""
         parts = zip(self.scale, np.split(y, 2), strict=True)
         return Move(*(self.dofs.spread(scale * (self.basis @ part)) for scale, part in parts))
 
@@ -105,7 +105,7 @@ class Strobe:
     """The map of one model through ``multiple`` periods; it can be evaluated again and again.
 
     period  of the drive, or the ``*PARAMETER`` that has it; None: that of the deck's PERIODIC amplitude
-    sink    is given the rows of its marches; None: they are not recorded
+    sink    receives the rows of its marches; None: they are not recorded
     """
 
     def __init__(
@@ -138,14 +138,14 @@ class Strobe:
             self._converge_differences()
 
     def _converge_differences(self) -> None:
-        """Residuals so much smaller as the motions that are compared are apart: a motion along a taut line converges
-        before the small one across it does."""
+        """Reduces residuals in proportion to the distance of the motions compared: a motion along a taut line converges
+        earlier than the small one across it."""
         limits = self.last.stage.limits
         limits[[LIMIT.relative, LIMIT.absolute, LIMIT.correction]] *= APART
         limits[LIMIT.iterations] *= 2
 
     def begin(self, state: State | None = None) -> State:
-        """Put the model there (None: where the deck does), and from there to where it may be: that state."""
+        """Sets the model to a state (None: that of the deck) and projects it to an admissible one, which it returns."""
         last, motion = self.last, self.last.progress.motion
         for name, part in last.parts():
             put_back(part, self._unopened[name])
@@ -166,8 +166,8 @@ class Strobe:
         return State(motion.u.copy(), motion.v.copy(), taut)
 
     def _keep_lengths(self, taut: Flags | None) -> StepSystem:
-        """Rods and taut ropes to their lengths, others no longer, and stops no shorter, than they may be.
-        Returns the stage whose rods are the former."""
+        """Corrects rods and taut ropes to their lengths, slack ropes that are too long, and stops that are too short.
+        Returns the stage in which the rods and taut ropes are rods."""
         last, motion, ropes = self.last, self.last.progress.motion, self.last.at_start
         stage, firm, may = last.stage, last.stage, np.zeros(len(heads(last.stage.bars)), np.bool_)
         if isinstance(ropes, Switched):
@@ -188,7 +188,7 @@ class Strobe:
         return self.march()
 
     def march(self) -> State:
-        """From where ``begin`` has put the model to the end of the periods."""
+        """The state at the end of the periods, from the state that ``begin`` has set."""
         last, motion = self.last, self.last.progress.motion
         with ErrorsTold(self.model, last.number):
             advance_to(last, is_paced=True)
@@ -196,7 +196,7 @@ class Strobe:
         return State(motion.u.copy(), motion.v.copy())
 
     def _close(self, vectors: Floats | None = None) -> None:
-        """Velocities at the end, and perturbations (k, 2, 3n), along rods: ENERGY MOMENTUM leaves them there."""
+        """Projects velocities at the end, and perturbations (k, 2, 3n), along rods, which ENERGY MOMENTUM does not."""
         stage, motion, now = self.last.stage, self.last.progress.motion, self.last.clock.end
         if not (stage.coefficients.secant and len(stage.bars.rods)):  # lengths and rates are kept already
             return
@@ -212,7 +212,7 @@ class Strobe:
         return vectors
 
     def chart(self, state: State) -> Chart:
-        """Coordinates around a state, which is made one that may be."""
+        """Coordinates around a state, which is made admissible."""
         base, stage = self.begin(state), self.last.stage
         dofs = Independent(stage.nodes.dof_kind, stage.equations)
         basis: Floats = np.eye(len(dofs.unknown))
@@ -228,18 +228,18 @@ class Strobe:
         return Chart(base, dofs, basis, reading, self.scale)
 
     def image(self, chart: Chart, y: Floats) -> Floats:
-        """P in the coordinates."""
+        """P, in the coordinates of the chart."""
         return chart.coordinates(self.go(chart.state(y)))
 
     def gap(self, chart: Chart) -> Floats:
-        """P(z) - z in the coordinates, z being the state that the base of a chart of another model is in this one."""
+        """P(z) - z in the coordinates, z being the base of the chart, possibly of another model."""
         start = self.begin(chart.base)
         return chart.coordinates(self.march()) - chart.coordinates(start)
 
     def slopes(self, chart: Chart, directions: Floats) -> tuple[Floats, Floats]:
         """P at the base of a chart (2m,), and its derivative along some directions (k, 2m): (2m, k).
-        By the tangent map of every increment and event, or, where there is none, by differences of two lengths,
-        extrapolated to none."""
+        By the tangent map of every increment and event, or, if there is none, by differences with two steps,
+        extrapolated to zero."""
         if self.has_tangent:
             self.begin(chart.base)
             found = self.vary(np.array([chart.moves(each) for each in directions]))

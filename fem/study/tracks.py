@@ -1,6 +1,7 @@
-"""Numbers over time: of a run, where a whole ``History`` would be too large or is not asked for; and measured ones.
+"""Numbers over time, computed (if a whole ``History`` would be too large or is not needed) or measured.
 
-Measurements have columns named as in the tables: ``time, T_e12, U3_n5``; statistics as in ``sweep.csv``: ``T_e12_max``.
+Measurements have columns named as in the tables: ``time, T_e12, U3_n5``; statistics as in ``sweep.csv``:
+``T_e12_max``.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from fem.study.row import STATISTICS, Record
 
 TRACKED = {"n": NODAL[:4], "e": ELEMENTAL[:4]}
 BESIDE = ("FV", "FA", "FE", "T2")
-"""Quantities that follow from these, and have error bars in tables: of water, of second ends of ropes."""
+"""Derived quantities that have error bars in tables, too: of water, of second ends of ropes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +73,7 @@ class Track:
 class SeriesSink(SilentSink):
     """Keeps some numbers of a run over time, its frequencies and events.
 
-    halves  element -> the other half of it in a finer model: the mean of both is taken
+    halves  element -> its other half in a finer model: the mean of both is used
     every   increments 0, k, 2k, ... are kept, and the last one of a step
     """
 
@@ -117,21 +118,21 @@ class SeriesSink(SilentSink):
 
 
 def tracked(model: Model, names: Sequence[str], solver: str = "AUTO") -> Track:
-    """Run a model for some numbers. Raises what ``fem.run`` raises."""
+    """Runs a model and keeps some numbers. Raises the errors of ``fem.run``."""
     sink = SeriesSink(model, tuple(names))
     drive(model, Requests(solver, record_all=True, fields=False), None, Timing(), None, sink)
     return sink.track()
 
 
 def track_of(history: History, names: Sequence[str] | None = None) -> Track:
-    """Some numbers of a run, or all, of those of ``every_name``."""
+    """Some or all numbers of a run, from those of ``every_name``."""
     names = every_name(history.model) if names is None else tuple(names)
     values = Signals(history.model, list(map(number_named, names))).of(history.values)
     return Track(history.model, names, history.step, history.time, history.dt, values, history.modes, history.events)
 
 
 def table_names(model: Model) -> tuple[str, ...]:
-    """Those of ``every_name`` and ``BESIDE`` that tables show, of nodes and elements that some step prints, and of the
+    """Names of ``every_name`` and ``BESIDE`` in the tables: of nodes and elements that some step prints, and of the
     whole model."""
     found = list[str]()
     for kind, cards in PRINTS.items():
@@ -162,7 +163,7 @@ class Measured:
     name     of its file, or its place in the list;  parameters: ``*PARAMETER`` values of its run alone
     columns  names; ``T_e12`` is a series, ``T_e12_max`` a statistic
     time     (k,) of the series, (0,) where all columns are statistics;  values (k, c), of statistics (1, c)
-    places   (k,) where each row stands, for messages
+    places   (k,) place of each row, for messages
     """
 
     name: str
@@ -190,7 +191,7 @@ class Measured:
 
 
 def spelled(name: str, place: str) -> str:
-    """A column as tables spell it. CommandError: it names nothing."""
+    """A column in the spelling of tables. CommandError: it is unknown."""
     series, _ = split(name, STATISTICS)
     try:
         return str(item_named(series)) + name[len(series) :]
@@ -261,9 +262,9 @@ def read_cases(path: str | Path) -> list[Measured]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observed(Question):
-    """What a run says in place of a record: series at its times, or statistics from ``start`` on.
+    """Computed values for a record: series at its times, or statistics from ``start`` on.
 
-    step   times count from the start of this step, and only its values count; None: total times, all steps
+    step   times are counted from the start of this step, and only its values are used; None: total times, all steps
     start  a time, or the ``*PARAMETER`` that holds it
     """
 
@@ -277,7 +278,7 @@ class Observed(Question):
         return list(self.names) * max(1, len(self.time))
 
     def row(self, model: Model, point: int) -> Row:
-        """Values row by row of the record; raises what ``fem.run`` raises."""
+        """Values in the order of the record; raises the errors of ``fem.run``."""
         series = tuple(dict.fromkeys(split(name, STATISTICS)[0] for name in self.names))
         track = tracked(model, series)
         found = np.column_stack([self.observed(name, track) for name in self.names])

@@ -13,11 +13,11 @@ from fem.solve.loop import Run
 from fem.solve.step_run import StepRun
 
 NEVER = 2**40
-"""More increments than any step has."""
+"""An increment number beyond that of any step."""
 
 
 class Trajectory(Run):
-    """All steps but the last are done when this has been made; ``last`` is the last one, not yet opened."""
+    """A run whose last step, ``last``, is not yet opened; all steps before it have been computed."""
 
     last: StepRun
 
@@ -27,7 +27,7 @@ class Trajectory(Run):
         self.run()
 
     def follow(self, step_run: StepRun) -> None:
-        """Run the step, or keep the last one for later."""
+        """Runs a step, or keeps the last one for later."""
         if step_run.number < len(self.model.steps):
             super().follow(step_run)
         else:
@@ -39,7 +39,7 @@ class Trajectory(Run):
 
 def advance_to(last: StepRun, end: int = NEVER, is_paced: bool = False) -> None:
     """Advance an open step to increment ``end``, or to its own end.
-    is_paced  in chunks that are chosen by their wall time, between which Ctrl-C is heard"""
+    is_paced  in chunks of limited wall time, between which Ctrl-C is handled"""
     progress = last.progress
     while progress.increment < end and not last.clock.is_finished:
         if not is_paced:
@@ -48,19 +48,19 @@ def advance_to(last: StepRun, end: int = NEVER, is_paced: bool = False) -> None:
 
 
 def size_of(model: Model) -> float:
-    """Diagonal of the box around the nodes; 1 where all are in one place."""
+    """Diagonal of the box around the nodes; 1 if all are at one point."""
     return float(np.linalg.norm(np.ptp(model.mesh.coordinates, axis=0))) or 1.0
 
 
 def halved(model: Model) -> Model | None:
-    """The model with half the increments in its last step; None where these are not all equal, and given."""
+    """The model with half the increments in its last step; None if these are not equal, or not given."""
     if not has_equal_increments(model):
         return None
     return with_motion(model, replace(motion_of(model), dt=0.5 * motion_of(model).dt))
 
 
 def tightened(model: Model, factor: float) -> Model:
-    """The model with smaller residuals, and twice the iterations to get there."""
+    """The model with smaller residuals, and twice the iterations."""
 
     def tighter(controls: Controls) -> Controls:
         names = ("residual_relative", "residual_absolute", "correction_relative")

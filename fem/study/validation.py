@@ -1,8 +1,8 @@
-"""``python -m fem validate``: is it right? Published, analytic and independently computed numbers against runs.
+"""``python -m fem validate``: comparison of runs with published, analytic and independently computed numbers.
 
 A case is a file ``validation/cases/<name>.py`` with ``NAME``, ``TITLE``, ``SOURCE``, ``LONG`` and
-``run(folder) -> Outcome``; it is found by its place. The judge (``validation/references``) never imports ``fem``.
-``validation.json`` in the folder of a report lists what is ours in it.
+``run(folder) -> Outcome``. The reference solutions (``validation/references``) never import ``fem``.
+``validation.json`` in the folder of a report lists the files of the program.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ COLUMNS = ("target", "computed", "ratio", "tolerance", "verdict", "source")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One number that has to come out.
+    """An expected number.
 
     kind       ``relative``: |computed / value - 1| <= tolerance;  ``absolute``: |computed - value| <= tolerance;
                ``exact``: equal (counts);  ``order``: an observed order of convergence, |computed - value| <= tolerance
@@ -87,7 +87,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a case found.
+    """Results of a case.
 
     figures   name -> ``matplotlib.figure.Figure``; saved as ``<case>_<name>.png``
     remarks   sentences for the report
@@ -119,11 +119,11 @@ def validate(cases: Sequence[str], output: Path | None = None, force: bool = Fal
 
     cases   names; none: all that are not long; ``all``: all
     output  folder of ``report.md``, ``report.csv`` and figures; None: ``results/validation/``
-    force   replace files of our names in any folder
+    force   replace files of these names in any folder
 
     Raises
     ------
-    CommandError  no ``validation/`` folder, an unknown case, or a folder that holds what is not ours.
+    CommandError  no ``validation/`` folder, an unknown case, or a folder with other files.
     """
     root = find_root()
     chosen = choose(list(cases), root)
@@ -132,7 +132,7 @@ def validate(cases: Sequence[str], output: Path | None = None, force: bool = Fal
         sys.path.insert(0, str(root))  # cases import validation.references
     verdicts = []
     inputs = (*(root / "inputs").glob("*"), *(root / "validation").rglob("*.py"))
-    # sweeps of cases have folders of their own in that of the report, which is ours while it is made
+    # sweeps of cases have their own folders in that of the report, which is locked meanwhile
     names = Names(frozenset(("report.md", "report.csv", RECORD)), files_of(chosen))
     own = OwnFolder(folder, RECORD, Origin(Path("validation"), "", tuple(inputs)), names, owned_names, force)
     own.check()
@@ -159,7 +159,7 @@ def find_root() -> Path:
 
 
 def available(root: Path) -> list[str]:
-    """Names of the cases, sorted; files that begin with an underscore are none."""
+    """Names of the cases, sorted; files that begin with an underscore are not cases."""
     return sorted(path.stem for path in (root / "validation" / "cases").glob("*.py") if path.stem[0] != "_")
 
 
@@ -195,7 +195,7 @@ def load_case(name: str, path: Path) -> ModuleType:
 
 
 def run_case(name: str, path: Path, folder: Path) -> Verdict:
-    """Run one case. One that raises has missed, with its reason; it stops no other."""
+    """Runs one case. An exception counts as a failure of this case, with its reason, and does not stop others."""
     start = time.perf_counter()
     title, source = name, ""
     try:
@@ -222,7 +222,7 @@ def summary(verdicts: Sequence[Verdict]) -> str:
 
 
 def as_text(verdict: Verdict) -> str:
-    """What came of a case, for the terminal."""
+    """Results of a case, for the terminal."""
     lines = ["", f"{verdict.name}: {verdict.title} ({verdict.seconds:.1f} s)"]
     for row in verdict.outcome.rows:
         target, computed, ratio, limit, state, source = row.cells()
@@ -281,13 +281,14 @@ RECORD = "validation.json"
 
 
 def write_record(own: OwnFolder, going_on: Sequence[str] = ()) -> None:
-    """What is ours in the folder of the report, cases of other starts included; ``going_on``: and what these write."""
+    """Lists the program's files in the folder of the report, with those of earlier runs; ``going_on``: and of running
+    cases."""
     files = own.stale() | {RECORD}
     own.note({"deck": {"file": "validation", "sha256": ""}, "files": sorted(files), "going_on": list(going_on)})
 
 
 def owned_names(record: Mapping[str, Any]) -> Names:
-    """The files a record lists, and whatever a killed start may have written."""
+    """The files a record lists, and those that an aborted run may have written."""
     going_on = record.get("going_on")
     cases = files_of(map(str, going_on if isinstance(going_on, list) else ()))
     return Names(listed_names(record), cases, (REPORT,))

@@ -90,8 +90,8 @@ BOB, GRAV, 9.81, 0, 0, -1
 def compile_all(further: Callable[[], Collection[Job]] = tuple) -> None:
     """Compile what runs, tangent maps and plots call, and ``further`` units, if everything is not there yet.
 
-    Which kernels these are, and with what, is seen by running them as Python functions. Where another process is at
-    it, its work is waited for.
+    Kernels and their argument types are found by running them as Python functions. If another process compiles them
+    already, this waits for it.
     """
     with turn(cache_folder()):
         if is_first_start() and build_all(sorted({*wanted_units(), *further()}, key=place_in_queue)):
@@ -99,7 +99,7 @@ def compile_all(further: Callable[[], Collection[Job]] = tuple) -> None:
 
 
 def wanted_units() -> Collection[Job]:
-    """What a few tiny decks call, and the beginnings of those that come with the program."""
+    """Kernels called by a few tiny decks, and by the beginnings of those that come with the program."""
     with rehearsal() as wanted:
         lines(np.zeros((1, 1)), np.full((1, 1), NUMBER, np.uint8))
         for solver in ("AUTO", "DIRECT"):
@@ -115,8 +115,8 @@ def wanted_units() -> Collection[Job]:
 
 
 def shortened(model: Model) -> Model:
-    """A model with two increments of each dynamic step, and without responses over many frequencies. Automatic ones are
-    so short that no error makes them shorter: there would be a hundred of them.
+    """A model with two increments in each dynamic step, and without responses over many frequencies. Automatic
+    increments are so short that errors do not shorten them, which would give a hundred of them.
     """
     steps = []
     for step in model.steps:
@@ -129,8 +129,8 @@ def shortened(model: Model) -> Model:
 
 
 def place_in_queue(job: Job) -> tuple[int, int]:
-    """First the march and what shares its parts, the longest (those with the most arguments) in front; last the
-    explicit march, with few of them.
+    """Order of compilation: first the march and what shares its parts, the longest (with the most arguments) first;
+    last the explicit march, with few arguments.
     """
     name, kinds = job
     length = len(repr(kinds))
@@ -140,7 +140,7 @@ def place_in_queue(job: Job) -> tuple[int, int]:
 
 
 def warmup(stream: TextIO | None = None) -> None:
-    """``fem warmup``: compile what is not compiled yet, and say so."""
+    """``fem warmup``: compiles what is not compiled yet, with messages."""
     out = stream or sys.stdout
     if not is_first_start():
         print(f"everything has been compiled already, in {cache_folder()}", file=out)
@@ -153,7 +153,7 @@ def warmup(stream: TextIO | None = None) -> None:
 
 @contextmanager
 def announced(stream: TextIO) -> Iterator[None]:
-    """Say that the solver is being compiled: with the time spent, where somebody watches."""
+    """Prints that the solver is being compiled, on a terminal with the time spent."""
     if not stream.isatty():
         say(f"note: {FIRST_START}; this takes about a minute", stream)
         yield

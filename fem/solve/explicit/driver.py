@@ -1,4 +1,4 @@
-"""An explicit step beside the increment loop: what it refuses, when it closes balances, how it calls the march."""
+"""An explicit step in the increment loop: what is refused, when energy balances are closed, the critical increment."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Explicit(Marcher):
         return replace(procedure, dt=min(SAFE * critical.dt, procedure.period))
 
     def refuse(self, held: Ints, motion: Motion) -> None:
-        """ModelError where a free dof has no mass; held ones (nothing acts on them) rest."""
+        """ModelError: a free dof has no mass. Free dofs without any force (``held``) stay at rest."""
         massless = (self.stage.nodes.dof_kind == 1) & (self.moved.inverse == 0.0)
         massless[held] = False
         if np.any(massless):
@@ -77,11 +77,11 @@ class Explicit(Marcher):
             )
 
     def length(self, count: int, increment: int) -> int:
-        """Up to where a balance is closed."""
+        """Number of increments of a chunk, up to the next one whose balance is closed."""
         return count + BALANCES - (increment + count) % BALANCES
 
     def due(self, step: StepState, chunk: Loading) -> Flags:
-        """(k,) increments whose energy balance has to be closed: all where work depends on the path in between."""
+        """(k,) increments whose energy balance is closed: all of them if work depends on the path in between."""
         factors, time, done = chunk.factors, chunk.time, step.progress.increment
         is_free = not (self.is_dissipative or len(chunk.support_dofs) or len(chunk.thermal_end) > 1)
         asks = step.whole.requests.record_all or step.system.model.failures
@@ -91,11 +91,11 @@ class Explicit(Marcher):
         increments = done + np.arange(1, len(time))
         wanted = step.schedule.rows_due(increments, time[1:], bool(time[-1] >= step.clock.end))
         self.closed = wanted | (increments % BALANCES == 0)
-        self.closed[-1] = True  # where the motion is handed back
+        self.closed[-1] = True  # the motion is returned there
         return self.closed
 
     def march(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> int:
-        """Call the march until the chunk ends, or until the increment is in fact too long (STIFFENED)."""
+        """Calls the march until the chunk ends, or until the increment exceeds the critical one (STIFFENED)."""
         stage, motion = self.stage, step.progress.motion
         control[BEFORE] = step.progress.increment
         through, marks = stage.passage(chunk, motion, kept), self.closed.astype(np.int64)
@@ -107,7 +107,7 @@ class Explicit(Marcher):
         return int(reason)
 
     def _is_too_long(self, dt: float, motion: Motion, thermal: Floats, time: float) -> bool:
-        """dt exceeds the critical one: the bound, which is cheap and safe, is looked at first."""
+        """Whether dt exceeds the critical increment; first by the bound, which is cheap and safe."""
         at = self.stage, self.taut, self.moved, motion, thermal, time
         square, _ = bound_of(*at, dt)
         return dt**2 * square > 4.0 and dt > critical_increment(*at).dt
@@ -136,7 +136,7 @@ class Explicit(Marcher):
 
 
 def _moved(stage: StepSystem) -> Moved:
-    """Mass and damping that move with each free dof; ModelError where they are not diagonal."""
+    """Mass and damping that move with each free dof. ModelError: they are not diagonal."""
     if len(stage.bars.off_mass) or len(stage.nodes.mass_pairs):
         if stage.system.model.free_bodies:
             raise ModelError("EXPLICIT does not support free bodies (ROTARYI), which couple the masses of their points")
@@ -171,9 +171,9 @@ def _moved(stage: StepSystem) -> Moved:
     return Moved(np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0.0), damping)
 
 
-# The rods of an explicit step made ready: which of them meet, in which order they are eliminated, room to work.
+# The rods of an explicit step: their common nodes, the order of elimination, work arrays.
 def tie(stage: StepSystem, inverse: Floats) -> Ties:
-    """What ``leapfrog`` needs of the rods. ``inverse`` (3n,): of the mass that moves with each dof.
+    """Arrays of the rods for ``leapfrog``. ``inverse`` (3n,): inverse of the mass that moves with each dof.
     ModelError where a rod ends at a dependent dof, or where rods form nets too wide to be solved in every increment."""
     _refuse_dependent_ends(stage)
     ends = stage.bars.nodes[stage.bars.rods]
@@ -194,8 +194,8 @@ def tie(stage: StepSystem, inverse: Floats) -> Ties:
 
 
 def _meetings(ends: Ints) -> tuple[Ints, Ints]:
-    """Pairs of rods (themselves included) that share a node, both ways round; the node and the sign of its part.
-    Both enter with + at their second node, - at their first."""
+    """Pairs of rods (each with itself, too) that share a node, in both orders; the node, and the sign of the entry:
+    the product of the signs of both rods, + at a second node, - at a first."""
     at: dict[int, list[tuple[int, int]]] = {}
     for rod, (i, j) in enumerate(ends.tolist()):
         at.setdefault(i, []).append((rod, -1))
@@ -212,7 +212,7 @@ def _meetings(ends: Ints) -> tuple[Ints, Ints]:
 
 def _order(pairs: Ints, count: int) -> Ints:
     """Row of each rod in a narrow band."""
-    if np.all(np.abs(pairs[:, 0] - pairs[:, 1]) <= 1):  # a chain, named along itself
+    if np.all(np.abs(pairs[:, 0] - pairs[:, 1]) <= 1):  # a chain, numbered along itself
         return np.arange(count)
     place = np.empty(count, np.int64)
     place[narrow_order(pairs, count)] = np.arange(count)
@@ -237,7 +237,7 @@ def _refuse_dependent_ends(stage: StepSystem) -> None:
 # more is computed; beyond it, the sharp figure of Lanczos decides.
 
 FAR = 1e200
-"""An increment so long that viscous stiffness 4/dt C vanishes."""
+"""An increment so long that the viscous stiffness 4/dt C is negligible."""
 LANCZOS = 80
 SETTLED = 1e-7
 """The iteration ends when omega^2 grows by less than this fraction in five steps."""
@@ -246,14 +246,14 @@ ROUNDS = 20
 
 @dataclass(frozen=True, slots=True)
 class CriticalIncrement:
-    """The critical increment ``dt`` (infinite: nothing limits it) and the node around which the fastest mode is."""
+    """The critical increment ``dt`` (infinite: no limit), and the node where the fastest mode is largest."""
 
     dt: float
     node: int
 
 
 def as_stiff_as_can_be(problem: Problem) -> Problem:
-    """The problem with its slack bars taut, as they may become taut at any time."""
+    """The problem with all slack bars taut, because they may become so at any time."""
     constants = problem.bars.constants.copy()
     constants[PLUS] = constants[MINUS] = np.maximum(constants[PLUS], constants[MINUS])
     return problem._replace(bars=problem.bars._replace(constants=constants))
@@ -273,7 +273,7 @@ def bound_of(
 def critical_increment(
     stage: StepSystem, taut: Problem, moved: Moved, motion: Motion, thermal: Floats, time: float
 ) -> CriticalIncrement:
-    """Where dt^2 omega^2 = 4 for the largest omega^2 = a + b/dt of K + 4/dt C'; a, b: without and with damping."""
+    """dt with dt^2 omega^2 = 4 for the largest omega^2 = a + b/dt of K + 4/dt C'; a: undamped, b: effect of damping."""
     _, node = bound_of(stage, taut, moved, motion, thermal, time, FAR)
     stiff = fastest_square(stage, moved, node)
     dt = 2.0 / np.sqrt(stiff) if stiff > 0.0 else np.inf
@@ -292,7 +292,7 @@ def critical_increment(
 
 def fastest_square(stage: StepSystem, moved: Moved, node: int) -> float:
     """Largest omega^2 of the tangent in ``stage.work``, from below, by Lanczos' iteration on M^-1/2 K M^-1/2.
-    It starts from everything at random and most of all from ``node``."""
+    It starts from a random vector, with the largest entries at ``node``."""
     work, equations = stage.work, stage.equations
     problem = stage.problem._replace(nodes=stage.nodes._replace(artificial_stiffness=np.zeros((0, 9))))
     nodal_blocks(equilibrium().coefficients, 1.0, problem, work)
@@ -328,8 +328,8 @@ def fastest_square(stage: StepSystem, moved: Moved, node: int) -> float:
 
 
 def stiffest_at(stage: StepSystem, node: int) -> str:
-    """The stiffest bar or spring at a node, with what it is made of; its tangent is in ``stage.work``.
-    Where there is none, or a family is stiffer: what acts on the node."""
+    """Name and material of the stiffest bar or spring at a node; its tangent is in ``stage.work``.
+    If there is none, or a family is stiffer: name of the load on the node."""
     system, bar_tangent = stage.system, stage.work.tangent.bar_tangent
     stiffness = np.abs(bar_tangent[ALPHA]) * (bar_tangent[P : P + 3] ** 2).sum(axis=0) + np.abs(bar_tangent[GEOMETRIC])
     stiffness = np.where((stage.bars.nodes == node).any(axis=1), stiffness, -1.0)
@@ -365,7 +365,7 @@ def largest_eigenvalue(a: float, b: float, c: float, ab: float, ac: float, bc: f
 
 @kernel
 def fraction_of(other: int, nodes: Nodes) -> float:
-    """2 where the other node can move, else 1; ``other`` is its first dof."""
+    """2 if the other node can move, else 1; ``other`` is its first dof."""
     for c in range(3):
         if nodes.dof_kind[other + c] != 0:
             return 2.0
@@ -374,7 +374,7 @@ def fraction_of(other: int, nodes: Nodes) -> float:
 
 @inner_kernel
 def add_rows(nodes: Nodes, work: Scratch) -> None:
-    """Everything but bars: on the diagonal the sum of the magnitudes of its row, as far as dofs can move."""
+    """Adds all but bars to the diagonal: for each row the sum of its magnitudes, over dofs that can move."""
     within, pairs, cross, free = work.tangent.block, work.tangent.pairs, work.tangent.cross, nodes.dof_kind
     for i in range(within.shape[0]):
         for a in range(3):
@@ -400,7 +400,7 @@ def add_rows(nodes: Nodes, work: Scratch) -> None:
 # Source: the element eigenvalue theorem of Irons, with blocks of nodes in place of elements; Belytschko et al. 1985.
 @inner_kernel
 def gather_blocks(problem: Problem, work: Scratch) -> None:
-    """The 3 x 3 blocks of the bound into ``work.block``, those of dependent dofs added to what they depend on."""
+    """Writes the 3 x 3 blocks of the bound into ``work.block``; blocks of dependent dofs are added to their masters."""
     nodes, bars, equations = problem.nodes, problem.bars, problem.equations
     block, bar_tangent = work.block, work.tangent.bar_tangent
     for i in range(block.shape[0]):
@@ -441,7 +441,7 @@ def largest_square(
     for r in range(bars.rods.shape[0]):
         work.multiplier[bars.rods[r]] = motion.multiplier[bars.rods[r]]
     evaluate_instant(scheme, dt, time, thermal, problem, motion, work)
-    for r in range(bars.rods.shape[0]):  # constraints lower frequencies; the tension of rods counts
+    for r in range(bars.rods.shape[0]):  # constraints lower frequencies, so only the tension of rods counts
         work.tangent.bar_tangent[ALPHA, bars.rods[r]] = 0.0
     gather_blocks(problem, work)
     block, largest, worst = work.block, 0.0, 0

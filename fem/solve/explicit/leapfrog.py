@@ -1,10 +1,10 @@
 """The explicit march: central differences, one evaluation of the forces per increment and nothing to solve.
 
-It speaks the language of the implicit march (``newton/groups``): the same chunks, records and reasons to stop.
+It has the interface of the implicit march (``newton/groups``): the same chunks, records and return codes.
 Formulas: ``solve/schemes.py``.
 
-Between two rows that somebody wants the march does nothing but the motion: ``due`` marks those whose energies are
-closed. Where work depends on the path (moving supports, damping, loads or temperatures that vary) the caller marks all.
+Between two rows that are written the march computes the motion only: ``due`` marks increments whose energies are
+closed. If work depends on the path (moving supports, damping, varying loads or temperatures) the caller marks all.
 
 Rods: RATTLE, the leapfrog rule whose positions and velocities both keep the lengths.
 
@@ -15,9 +15,9 @@ accelerations that the march starts from may hold the multipliers: a1 and lambda
 G a1 = - |v_j - v_i|^2 at the end of the increment, where lambda is of second order and does not ring.
 
 All is solved with S = G M^-1 G^T, a narrow band over the rods (two diagonals along a chain), factored once in every
-increment, at u1: for mu, for lambda1 and, in the next increment, for the iteration on nu, which gains the factor by
-which S turns in an increment with every pass. The rates that v1 and a1 leave are measured again and, should they be
-more than round-off, put through the same factor once more.
+increment, at u1: for mu, for lambda1 and, in the next increment, for the iteration on nu, whose error decreases in
+every pass by the relative change of S in an increment. The remaining rates of v1 and a1 are measured again and, if they
+exceed rounding errors, corrected with the same factor.
 
 Sources: Andersen, J. Comput. Phys. 52 (1983) 24-34; symplectic: Leimkuhler & Skeel, J. Comput. Phys. 112 (1994)
 117-125; iteration with a factor kept: Barth, Kuczera, Leimkuhler & Skeel, J. Comput. Chem. 16 (1995) 1192-1209.
@@ -45,9 +45,9 @@ from fem.solve.newton.iterate import largest
 from fem.solve.newton.refine import MOST_SOLVES
 
 CLOSED = 1e-14
-"""Largest strain of a rod at which the positions are right."""
+"""Largest strain of a rod at which the iteration on positions ends."""
 FLOOR = 1e-12
-"""Largest strain that is accepted where round-off lets it fall no further."""
+"""Largest strain that is accepted if rounding errors prevent a smaller one."""
 STALLED = 0.5
 MOST_PASSES = 60
 DEPENDENT = 1e-14
@@ -143,7 +143,7 @@ def factor(width: int, band: Floats) -> bool:
 
 @called_kernel
 def push(ties: Ties, bars: Bars, field: Floats) -> None:
-    """S tau = gap; field -= M^-1 G^T tau, tau into ``ties.gap``."""
+    """Solves S tau = gap; subtracts M^-1 G^T tau from field; writes tau into ``ties.gap``."""
     band, x, width, count = ties.band, ties.x, ties.band.shape[1] - 1, ties.x.shape[0]
     for r in range(count):
         x[ties.place[r]] = ties.gap[r]
@@ -169,8 +169,8 @@ def push(ties: Ties, bars: Bars, field: Floats) -> None:
 
 @called_kernel
 def keep_lengths(dt: float, ties: Ties, bars: Bars, work: Scratch) -> bool:
-    """Move ``work.u`` until every rod has its length, ``work.v`` with it; False where that fails.
-    Leaves gradients and factor of the new positions."""
+    """Moves ``work.u`` until every rod has its length, and ``work.v`` with it; False if that fails.
+    Gradients and factor are then those of the new positions."""
     u, v, start, before = work.u, work.v, work.du, 0.0
     for dof in range(u.shape[0]):
         start[dof] = u[dof]
@@ -189,8 +189,8 @@ def keep_lengths(dt: float, ties: Ties, bars: Bars, work: Scratch) -> bool:
 
 @inner_kernel
 def measure_rates(longest: float, curved: float, ties: Ties, bars: Bars, v: Floats, x: Floats) -> float:
-    """G x + curved |v_j - v_i|^2 into the gaps; returns the largest fraction of what one consists of (or NaN).
-    longest  of x before it was corrected: what is at rest has no size of its own
+    """Writes G x + curved |v_j - v_i|^2 into the gaps; returns the largest, relative to the size of its terms (or NaN).
+    longest  size of x before correction, the scale for rods at rest
     curved   0 where x are velocities, 1 where they are accelerations"""
     fraction = 0.0
     for r in range(ties.rods.shape[0]):
@@ -210,8 +210,8 @@ def measure_rates(longest: float, curved: float, ties: Ties, bars: Bars, v: Floa
 
 @called_kernel
 def correct_rates(curved: float, ties: Ties, bars: Bars, x: Floats, work: Scratch) -> bool:
-    """Velocities or accelerations x that keep the lengths, measured again after each correction; False: they do not.
-    What corrects accelerations goes into the multipliers and the internal force."""
+    """Corrects velocities or accelerations x until they keep the lengths; False if they do not.
+    Corrections of accelerations are added to the multipliers and the internal force."""
     longest, before = largest(x), np.inf
     fraction = measure_rates(longest, curved, ties, bars, work.v, x)
     for _ in range(MOST_SOLVES):
@@ -240,7 +240,7 @@ def keep_rates(inverse: Floats, damping: Floats, ties: Ties, bars: Bars, work: S
 
 @inner_kernel
 def pull(ties: Ties, bars: Bars, multiplier: Floats, force: Floats) -> None:
-    """What ``push`` found, added to the multipliers and the internal force."""
+    """Adds the result of ``push`` to the multipliers and the internal force."""
     for r in range(ties.rods.shape[0]):
         e = ties.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
@@ -252,17 +252,17 @@ def pull(ties: Ties, bars: Bars, multiplier: Floats, force: Floats) -> None:
 
 
 WATCH, STIFFENED, UNTIED = 10, 11, 12
-"""Why leapfrog returned: time to look at stability; what the caller then says where the increment is too
-long; rods could not be kept at their lengths."""
+"""Return codes of leapfrog: stability is to be checked; the caller's code if the increment is then too long; rods could
+not be kept at their lengths."""
 BEFORE = 1
 """Entry of control: increments of the step before this chunk."""
 WATCHED = 200
-"""Stability is looked at after every so many increments of a step."""
+"""Number of increments between two checks of stability."""
 HUGE = 1e300
 
 
 class Moved(NamedTuple):
-    """What moves with each free dof, dependent dofs included: inverse (3n,) of its mass, 0 at dofs that are not free;
+    """Inverse (3n,) of the mass that moves with each free dof, dependent dofs included, 0 at dofs that are not free;
     damping (3n,), mass-proportional (empty: none)."""
 
     inverse: Floats
@@ -271,7 +271,7 @@ class Moved(NamedTuple):
 
 @inner_kernel
 def move(dt: float, work: Scratch) -> None:
-    """u1 = u + dt v + dt^2/2 a, and v + dt a in place of v; the force is cleared."""
+    """u1 = u + dt v + dt^2/2 a, and v + dt a into v; clears the force."""
     u, v, a, force = work.u, work.v, work.a, work.force
     half = 0.5 * dt * dt
     for dof in range(u.shape[0]):
@@ -282,7 +282,7 @@ def move(dt: float, work: Scratch) -> None:
 
 @inner_kernel
 def accelerate(dt: float, time: float, moved: Moved, problem: Problem, work: Scratch) -> None:
-    """a1 from the forces, and v1 = v + dt/2 (a + a1), where ``move`` left v + dt a."""
+    """a1 from the forces, and v1 = v + dt/2 (a + a1), given v + dt a in v by ``move``."""
     nodes, equations = problem.nodes, problem.equations
     v, a, force, load, rest, inverse = work.v, work.a, work.force, work.load, work.residual, moved.inverse
     half = 0.5 * dt
@@ -312,8 +312,8 @@ def accelerate(dt: float, time: float, moved: Moved, problem: Problem, work: Scr
 
 @called_kernel
 def divide_by_mass(dt: float, time: float, moved: Moved, problem: Problem, work: Scratch) -> None:
-    """``work.residual`` into accelerations where M couples the directions of a node; those of supports are known.
-    M is the sum of a positive diagonal and a mass that takes no energy: its pivots are safe."""
+    """Accelerations from ``work.residual`` if M couples the directions of a node; those of supports are known.
+    M is a positive diagonal plus a positive semidefinite matrix, so its pivots are positive."""
     nodes, rest, a, block = problem.nodes, work.residual, work.a, work.block
     write_masses(problem.families, time, nodes.place, work.u, work.state, nodes.directed_mass)
     for i in range(nodes.directed_mass.shape[0]):
@@ -335,7 +335,7 @@ def divide_by_mass(dt: float, time: float, moved: Moved, problem: Problem, work:
 
 @inner_kernel
 def set_supports(k: int, equations: Equations, loading: Loading, work: Scratch) -> None:
-    """Supports have their exact motion; dependent dofs follow."""
+    """Sets supports to their exact motion, and dependent dofs."""
     for c in range(loading.support_dofs.shape[0]):
         dof = loading.support_dofs[c]
         work.u[dof] = loading.support_u[k, c]
@@ -348,7 +348,7 @@ def set_supports(k: int, equations: Equations, loading: Loading, work: Scratch) 
 
 @kernel
 def forces(before: float, now: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch) -> float:
-    """Internal force at u1 and the velocity in ``work.v`` into ``work.force``, cleared before; the stored energy."""
+    """Adds the internal force at u1 and velocity ``work.v`` to ``work.force``, cleared before; the stored energy."""
     force, flow, tangent = work.force, work.flow, work.tangent
     trial = at_end(1.0, 1.0, 0.0, before, now, thermal, problem, motion, work)
     for k in range(work.power.shape[0]):
@@ -362,7 +362,7 @@ def forces(before: float, now: float, thermal: Floats, problem: Problem, motion:
 
 @inner_kernel
 def is_new(k: int, factors: Floats) -> bool:
-    """Load factors at the end of increment k differ from those at its start."""
+    """Whether load factors at the end of increment k differ from those at its start."""
     change = 0.0
     for p in range(factors.shape[1]):
         change += abs(factors[k + 1, p] - factors[k, p])
@@ -371,7 +371,7 @@ def is_new(k: int, factors: Floats) -> bool:
 
 @inner_kernel
 def is_finite(strain: float, v: Floats) -> bool:
-    """Energy and velocities are numbers of usable size."""
+    """Whether energy and velocities are finite and not too large."""
     total = 0.0
     for dof in range(v.shape[0]):
         total += abs(v[dof])
@@ -382,7 +382,7 @@ def is_finite(strain: float, v: Floats) -> bool:
 def leapfrog(control: Ints, due: Ints, moved: Moved, ties: Ties, through: Passage) -> int:
     """Advance through the increments of ``loading`` from ``control``; returns why it stopped.
 
-    due   (k,)  1 where the energy balance of the increment is closed and its row is written; the last one has to be
+    due   (k,)  1 for increments whose energy balance is closed and whose row is written; 1 for the last one
 
     DONE        all increments are done
     NOT_FINITE  overflow after ``control[CONTROL.increment]``, where ``motion`` stands

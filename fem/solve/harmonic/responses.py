@@ -34,22 +34,22 @@ from fem.solve.stiffness import entries, largest
 #
 #     K u + F_1(u) + i w C u - w^2 M u + G^T tau = f,    G u = 0
 #
-# F_1 is the first harmonic of what follows velocities (``small.py``). Newton's iterations with the mean d(force)/dv of
-# the cycle: it is what changes F_1, but for a part that turns with twice the frequency, so that drag alone leaves a
-# third of an error (its derivative is 16/(3 pi) in phase and 8/(3 pi) a quarter of a period off, the mean 12/(3 pi)).
+# F_1 is the first harmonic of forces that depend on velocities (``small.py``). Newton's iterations use the mean
+# d(force)/dv of the cycle. It neglects the part of dF_1 with twice the frequency, so for drag each iteration leaves a
+# third of the error (the derivative is 16/(3 pi) in phase and 8/(3 pi) a quarter of a period off, the mean 12/(3 pi)).
 
 MOST = 60
-"""Solves at one frequency."""
+"""Largest number of solves at one frequency."""
 CHANGE = 1e-6
-"""Fraction of the largest displacement that the last solve may change."""
+"""Largest change in the last solve, as a fraction of the largest displacement."""
 
 
 class Amplitudes(NamedTuple):
-    """Amplitudes: unknowns x (k,), u (3n,), tau (r,) of rods, N/L0 that follows velocities (m,), what is left (3n,).
+    """Amplitudes: unknowns x (k,), u (3n,), tau (r,) of rods, velocity-dependent N/L0 (m,), residual forces (3n,).
 
-    left        forces that nothing balances: those of supports
-    iterations  solves;  change, residual: of the last solve over the largest displacement, and the largest force left
-    over the largest that acts
+    left        residual forces: at supports their reactions
+    iterations  solves;  change: of the last solve over the largest displacement;  residual: largest residual force
+    over the largest force
     """
 
     x: Complexes
@@ -63,8 +63,8 @@ class Amplitudes(NamedTuple):
 
 
 def answer_at(small: Small, omega: float, load: Complexes, given: Complexes, start: Complexes) -> Amplitudes:
-    """The motion under a load (3n,) where supports move by ``given`` (3n,); ``start`` (k,): a first guess of it.
-    given: dofs that equations make dependent on those of supports included."""
+    """The response to a load (3n,) and support motion ``given`` (3n,); ``start`` (k,): initial guess.
+    given: includes the dofs that equations make dependent on those of supports."""
     shapes = small.shapes
     x, tau, change, used = start.copy(), np.zeros(small.rods.shape[0], complex), np.inf, 0
     solve: Callable[[Complexes], Complexes] | None = None
@@ -95,7 +95,7 @@ def answer_at(small: Small, omega: float, load: Complexes, given: Complexes, sta
 def forces_left(
     small: Small, omega: float, load: Complexes, u: Complexes, x: Complexes, tau: Complexes
 ) -> tuple[Complexes, float]:
-    """(3n,) what nothing balances, and the size of the largest force that takes part."""
+    """(3n,) residual forces, and the size of the largest force in the equation."""
     flow = small.following(omega, u)
     inertia = -(omega**2) * (small.mass @ u) + 1j * omega * (small.slowing @ u + small.resisting @ x)
     parts = small.stiffness.times(u), flow, inertia, small.rods.T @ tau
@@ -103,7 +103,7 @@ def forces_left(
 
 
 def factorised(small: Small, omega: float) -> Callable[[Complexes], Complexes] | None:
-    """Solutions with the matrix of the equations above, after a cycle; None where it is singular."""
+    """A function that solves with the matrix of the equations above, after a cycle; None if it is singular."""
     from scipy.sparse import block_array, csc_array
     from scipy.sparse.linalg import splu
 
@@ -124,12 +124,12 @@ def factorised(small: Small, omega: float) -> Callable[[Complexes], Complexes] |
 
 
 ALWAYS = Span(0.0, 0.0, ramps=False)
-"""Amplitudes are functions of the frequency, which stands in the place of time."""
+"""Amplitudes are functions of the frequency, which takes the place of time."""
 
 
 @dataclass(frozen=True, slots=True)
 class PhasedLoads:
-    """Loads in phase, and a quarter of a period ahead; support motions as prescribed; u (3n,) of the state."""
+    """Loads, real and imaginary (a quarter of a period ahead); prescribed support motions; u (3n,) of the state."""
 
     system: System
     loads: tuple[LoadSet, LoadSet]
@@ -162,7 +162,7 @@ class PhasedLoads:
 
 
 def acting_in(system: System, step: Step, environment: Environment, u: Floats, time: float) -> PhasedLoads:
-    """What acts in a step; ``environment``: what holds the state."""
+    """Loads and support motions of a step; ``environment``: those of the static state."""
     nothing = Environment(environment.supports, initial_temperature=environment.initial_temperature)
     parts = []
     for late in (False, True):
@@ -176,22 +176,22 @@ def acting_in(system: System, step: Step, environment: Environment, u: Floats, t
 
 # Superposition of modes: small motions as u = u_s + sum of x_i phi_i, each mode with a damping of its own.
 #
-# u_s is what supports and loads would do without inertia (K u_s = f): modes carry the rest alone, so that few of them
-# do (static correction; Clough and Penzien, Dynamics of Structures, ch. 12 and 26). Modal damping acts on the motion
-# beside e, what the supports do to the model without inertia: forces i w M phi_i 2 zeta_i w_i phi_i.M (u - e). What
-# follows velocities acts by its first harmonic, as with all dofs.
+# u_s is the static response to supports and loads (K u_s = f), so that few modes are enough for the rest (static
+# correction; Clough and Penzien, Dynamics of Structures, ch. 12 and 26). Modal damping acts on the motion relative to
+# e, the static response to the supports: forces i w M phi_i 2 zeta_i w_i phi_i.M (u - e). Forces that depend on
+# velocities act by their first harmonic, as with all dofs.
 
 STATIC_BALANCED = 1e-8
-"""Fraction of the largest force that a static answer may leave."""
+"""Largest residual of a static response, as a fraction of the largest force."""
 TURNS = 4
-"""Most refinements of a static answer."""
+"""Largest number of refinements of a static response."""
 
 
 @dataclass(frozen=True, slots=True)
 class Superposition:
     """Modes (m) of n nodes: ``shapes`` (3n, m), ``held`` M phi, ``rates`` (m,) 2 zeta w [1/time]; ``whole``: all dofs.
-    taken  (3n, m) take the amounts of modes out of a motion: M phi where K is symmetric
-    solve  K u = f over the independent dofs, roughly"""
+    taken  (3n, m) left vectors that give the modal coordinates of a motion: M phi if K is symmetric
+    solve  approximate solution of K u = f over the independent dofs"""
 
     whole: Small
     shapes: Floats
@@ -202,18 +202,18 @@ class Superposition:
 
     @property
     def small(self) -> Small:
-        """Small motions whose unknowns are amounts of the modes."""
+        """The small motions with modal coordinates as unknowns."""
         return replace(self.whole, shapes=self.shapes, resisting=self.held * self.rates)
 
     def about(self, load: Complexes, given: Complexes, omega: float) -> tuple[Complexes, Complexes]:
-        """The load (3n,) with the damping of what it does without inertia, and the displacements (3n,) of that."""
+        """The load (3n,) with the damping force of its static response, and the static displacements (3n,)."""
         carried = self.static(np.zeros_like(load), given)
         loaded = self.static(load, np.zeros_like(given))
         damped = 1j * omega * (self.held @ (self.rates * (self.taken.T @ loaded)))
         return load - damped, carried + loaded
 
     def static(self, load: Complexes, given: Complexes) -> Complexes:
-        """(3n,) displacements under a load where supports move by ``given``. ModelError: not found."""
+        """(3n,) static displacements under a load with support displacements ``given``. ModelError: not found."""
         whole, u = self.whole, given.copy()
         for _ in range(TURNS):
             forces = whole.stiffness.times(u)
@@ -225,7 +225,7 @@ class Superposition:
 
 
 def superposed(whole: Small, found: Found, procedure: SteadyState) -> Superposition:
-    """The superposition of modes of the same state. ModelError: rods and taut ropes, loose dofs."""
+    """The superposition of modes of the same state. ModelError: there are rods, taut ropes, or loose dofs."""
     if whole.rods.shape[0]:
         raise ModelError("*STEADY STATE DYNAMICS: modes do not give the tensions of rods and taut ropes; use DIRECT")
     solve = factorised(whole, 0.0)
@@ -242,7 +242,7 @@ def superposed(whole: Small, found: Found, procedure: SteadyState) -> Superposit
 
 
 class BarStates:
-    """What does not change with the frequency: of each bar its tension, its length and its strain at the state."""
+    """Properties of bars that do not depend on the frequency: tension, length and strain at the state."""
 
     def __init__(self, small: Small) -> None:
         stage, work = small.stage, small.stage.work
@@ -266,7 +266,7 @@ class BarStates:
         longer = (self.way * (small.stiffness.incidence @ answer.u.reshape(-1, 3))).sum(axis=1) / self.length
         tension = (self.way * small.stiffness.bar_forces(answer.u)).sum(axis=1) / self.length
         tension += self.length * answer.pull
-        longer[self.measure >= LEG] = 0.0  # ropes over pulleys, whose whole length is constant
+        longer[self.measure >= LEG] = 0.0  # ropes over pulleys, whose total length is constant
         rods = small.stage.bars.rods
         tension[rods] = self.sense[rods] * self.length[rods] * answer.tau[rows_of(small.stage.bars)]
         strain = self.slope * self.length * longer * self.inverse**2
@@ -274,7 +274,7 @@ class BarStates:
             [self.measure == GREEN, self.measure == LOG], [self.inverse, -self.lever / self.length], 0.0
         )
         over, stress = tension - self.area * self.stress * of_length * longer, np.zeros_like(tension)
-        np.divide(over, self.area * self.lever, out=stress, where=self.area > 0.0)  # no area: it is gone
+        np.divide(over, self.area * self.lever, out=stress, where=self.area > 0.0)  # no area: the bar is removed
         force = np.select(
             [self.measure == LOG, self.measure == LINEAR], [tension, self.area * stress * self.conjugate],
             self.area * stress,
@@ -309,14 +309,14 @@ def node_values(small: Small, answer: Amplitudes, omega: float) -> Complexes:
 
 
 def going_slack(small: Small, bars: BarStates, of_bars: Complexes) -> Ints:
-    """Bars that resist tension alone, or more than compression, and whose tension changes by more than it is."""
+    """Bars that are softer in compression, and whose dynamic tension exceeds their static one."""
     constants, tension = small.stage.bars.constants, np.abs(of_bars[:, 3])
     is_line = (constants[PLUS] != 0.0) & (constants[MINUS] < constants[PLUS])
     return np.flatnonzero(is_line & (bars.tension > 0.0) & (tension > bars.tension))
 
 
 BALANCED = 1e-3
-"""Fraction of the largest force up to which a state counts as one of rest."""
+"""Largest residual of a static state of equilibrium, as a fraction of the largest force."""
 ALLOWED = 1e-3
 """Fraction of the largest force that may lie outside the modes without a notice."""
 
@@ -325,8 +325,8 @@ def responses(
     stage: StepSystem, motion: Motion, acting: PhasedLoads, procedure: SteadyState, recorded: tuple[int, Ints, Ints],
     notify: Say,
 ) -> Iterator[Response]:  # fmt: skip
-    """Those at all frequencies, confirmed by their residuals; others are left out, and named.
-    recorded  number of the step, indices of nodes and of elements;  notify: takes what a reader must know"""
+    """Responses at all frequencies, checked by their residuals; those that fail are omitted, with a notice.
+    recorded  number of the step, indices of nodes and of elements;  notify: receives notices"""
     step, nodes, elements = recorded
     refuse_memories(stage.system.family[:, 0])
     is_known = stage.system.family[elements, 0] < FIRST
@@ -348,7 +348,7 @@ def responses(
         if superposition:
             load, given = superposition.about(load, given, omega)
         answer = answer_at(small, omega, load, given, guess)
-        if not answer.change <= CHANGE:  # the last solve still changes it
+        if not answer.change <= CHANGE:  # not converged
             failed.append(frequency)
             guess = np.zeros_like(guess)
             continue
@@ -368,7 +368,7 @@ def responses(
 
 
 def outside(residuals: list[tuple[float, float]]) -> str:
-    """Message: modes leave much of the forces unbalanced; residuals: with their frequencies."""
+    """Message: modes leave much of the forces unbalanced; residuals: fractions, with their frequencies."""
     worst, frequency = max(residuals, default=(0.0, 0.0))
     if worst <= ALLOWED:
         return ""
@@ -379,7 +379,7 @@ def outside(residuals: list[tuple[float, float]]) -> str:
 
 
 def refuse_memories(families: Ints) -> None:
-    """ModelError where forces of elements follow what they remember; families (k,) of all elements."""
+    """ModelError: forces of elements depend on their history; families (k,) of all elements."""
     known = (FAMILIES[number - FIRST] for number in sorted(set(families.tolist())) if number >= FIRST)
     names = [family.name for family in known if not family.smooth]
     if names:
@@ -390,7 +390,7 @@ def refuse_memories(families: Ints) -> None:
 
 
 def passed_on(small: Small, given: Complexes) -> Complexes:
-    """The motion of supports with that of the dofs that equations make dependent on them."""
+    """The motion of supports, with the dofs that equations make dependent on them."""
     parts = given.real.copy(), given.imag.copy()
     for part in parts:
         expand(small.stage.equations, part)
@@ -398,7 +398,7 @@ def passed_on(small: Small, given: Complexes) -> Complexes:
 
 
 def unbalanced(small: Small) -> str:
-    """Message: the state is not one of rest; empty where it is."""
+    """Message: the state is not in equilibrium; empty if it is."""
     left = small.transform.T @ (small.stage.work.load - small.cycle.still)
     bars = small.stage.work.tangent.bar_tangent
     pulls = np.abs(bars[PULL]) * np.sqrt((bars[P : P + 3] ** 2).sum(axis=0))
@@ -422,7 +422,7 @@ def left_out(failed: list[float]) -> str:
 
 
 def over_slack(stage: StepSystem, slack: dict[int, float]) -> str:
-    """Message: lines would go slack, which small motions about a state cannot show."""
+    """Message: lines would go slack, which linear motions about a state cannot describe."""
     if not slack:
         return ""
     first = min(slack, key=lambda bar: slack[bar])

@@ -1,10 +1,9 @@
-"""Small motions about a state: stiffness, damping, mass, and what keeps lengths.
+"""Small motions about a state: stiffness, damping, mass, constraints of rods; forces that depend on velocities.
 
-Forces in the course of a cycle: what follows velocities, at velocities v(phi) = Re(i w u e^(i phi)).
-
-Displacements stay those of the state. Of the forces F(phi) = F_0 + Re(F_1 e^(i phi)) + ... the first harmonic F_1 is
-what a harmonic motion meets; it dissipates in a cycle just what F does, for v has no other harmonic (equivalent
-linearisation; Krylov and Bogoliubov). For drag k |v| v of one direction F_1 = 8/(3 pi) k |w u| i w u.
+These are evaluated over a cycle, at velocities v(phi) = Re(i w u e^(i phi)) and the displacements of the state. Of the
+forces F(phi) = F_0 + Re(F_1 e^(i phi)) + ... only the first harmonic F_1 acts on a harmonic motion. It dissipates the
+same energy per cycle as F, because v has no other harmonic (equivalent linearisation; Krylov and Bogoliubov). For drag
+k |v| v in one direction F_1 = 8/(3 pi) k |w u| i w u.
 Source: Caughey, Equivalent linearization techniques, J. Acoust. Soc. Am. 35 (1963) 1706.
 """
 
@@ -29,7 +28,7 @@ from fem.solve.step_system import StepSystem
 from fem.solve.stiffness import Stiffness, entries, stiffness_of
 
 SLOW, FAST = 1e-12, 1e6
-"""dv/du over w: of tangents that are stiffness, and of those that are damping, to round-off."""
+"""dv/du over w for tangents that contain stiffness only, and damping only, within rounding errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +38,9 @@ class Small:
     stiffness   K
     mass, slowing  M and C = ALPHA M, sparse (3n, 3n)
     transform   (3n, u) all dofs from the independent ones;  rods (r, 3n): lengths stay where rods @ u = 0
-    shapes      (3n, k) all dofs from the unknowns, which are these, or amounts of modes
+    shapes      (3n, k) all dofs from the unknowns, which are the independent dofs or modal coordinates
     resisting   (3n, k) modal damping: forces, from i w times the unknowns
-    instant     what acts on the state;  motion  it, at rest
+    instant     loads on the state;  motion  the state, at rest
     """
 
     stage: StepSystem
@@ -58,13 +57,13 @@ class Small:
 
     @property
     def follows(self) -> bool:
-        """Some force follows velocities, or may."""
+        """Whether some force depends, or may depend, on velocities."""
         system = self.stage.system
         viscous = self.stage.bars.constants[VISCOUS].any() or system.springs.constants[:, DAMPING].any()
         return system.families is not None or bool(viscous)
 
     def following(self, omega: float, u: Complexes) -> Complexes:
-        """(3n,) first harmonic of the forces that follow velocities, ALPHA apart; ``cycle`` has means and pulls."""
+        """(3n,) first harmonic of velocity-dependent forces but ALPHA; ``cycle`` has mean tangents and bar forces."""
         cycle, work = self.cycle, self.stage.work
         if not self.follows:
             return np.zeros_like(u)
@@ -74,7 +73,7 @@ class Small:
         return np.asarray(cycle.cosine - 1j * cycle.sine)
 
     def damping(self, omega: float) -> Floats:
-        """Entries of the mean d(force)/dv of the last cycle, at ``places``; omega 0: none, at rest."""
+        """Entries of the mean d(force)/dv over the last cycle, at ``places``; omega 0: zero velocities."""
         cycle = self.cycle
         if not self.follows or omega == 0.0:
             return np.zeros(len(self.stiffness.places[0]))
@@ -83,7 +82,7 @@ class Small:
         return (entries(mean) - entries(still)) / (FAST * omega)
 
     def matrix(self, values: Floats | Complexes) -> Sparse:
-        """(3n, 3n) sparse, of entries at their places."""
+        """(3n, 3n) sparse, with these entries at ``places``."""
         from scipy.sparse import coo_array
 
         size = self.stage.system.size
@@ -91,7 +90,7 @@ class Small:
 
 
 def small_motions(stage: StepSystem, motion: Motion, instant: Loading, omega: float) -> Small:
-    """Those about a state; omega: of the slowest motion. The state is left evaluated in ``stage.work``."""
+    """Small motions about a state; omega: of the slowest motion. The state is left evaluated in ``stage.work``."""
     from scipy.sparse import csr_array
 
     work, coefficients = stage.work, stage.coefficients
@@ -118,7 +117,7 @@ SAMPLES = 36
 
 
 class Cycle(NamedTuple):
-    """Velocities of a cycle as cosine and sine, and what they give, n nodes, m bars, p pairs.
+    """Velocities of a cycle as cosine and sine parts, and the resulting forces; n nodes, m bars, p pairs.
 
     v_cosine, v_sine (3n,);  still (3n,)  force without velocities
     cosine, sine (3n,), pull_cosine, pull_sine (m,)  first harmonic of the force, and of N/L0 of bars, out
@@ -141,7 +140,7 @@ class Cycle(NamedTuple):
 def go_round(
     rate: float, time: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch, cycle: Cycle
 ) -> float:
-    """Fill in what comes out of a cycle; ``work.u`` is the state. rate: dv/du of the tangents."""
+    """Evaluates a cycle and fills in its results; ``work.u`` is the state. rate: dv/du of the tangents."""
     for dof in range(cycle.cosine.shape[0]):
         cycle.cosine[dof], cycle.sine[dof] = 0.0, 0.0
     for e in range(cycle.pull_cosine.shape[0]):
@@ -169,7 +168,7 @@ def go_round(
 
 @inner_kernel
 def add_instant(fraction: float, cosine: float, sine: float, work: Scratch, cycle: Cycle) -> None:
-    """One instant of a cycle."""
+    """Adds one instant of a cycle."""
     tangent = work.tangent
     for dof in range(cycle.cosine.shape[0]):
         change = 2.0 * fraction * (work.force[dof] - cycle.still[dof])

@@ -2,9 +2,9 @@
 
     K du = R + dlambda f,    n.du + n_lambda dlambda = 0,    f = d f_ext / d lambda
 
-so that a path is followed through limit points and snap-backs. An increment sets off along the tangent of the path by
-the arc length, c |du|^2 + dlambda^2 = radius^2, and comes back to the path in the plane normal to that. Where the path
-passes the largest load factor, or the wanted displacement, the increment is finished with that held instead.
+so that a path is followed through limit points and snap-backs. An increment starts along the tangent of the path by
+the arc length, c |du|^2 + dlambda^2 = radius^2, and returns to the path in the plane normal to that. If the path
+passes the largest load factor, or the wanted displacement, the increment ends exactly there instead.
 Source: Riks, Int. J. Solids Struct. 15 (1979); Ramm's form in Crisfield, Non-linear Finite Element Analysis 1, 9.3.
 """
 
@@ -28,7 +28,7 @@ FACTOR, TRIAL_FACTOR, RADIUS, METRIC, LAST_CHANGE, NORMAL, LARGEST, DOF, VALUE, 
 NUMBERS = 10
 APPROACHING, REACHED = 1.0, 2.0
 FARTHEST = 1.5
-"""An increment longer than this many radii (48 degrees off its tangent) is repeated with a shorter one."""
+"""An increment longer than this multiple of the radius (48 degrees off its tangent) is repeated with a shorter one."""
 
 
 class Arc(NamedTuple):
@@ -54,14 +54,14 @@ class Arc(NamedTuple):
 
 
 def no_arc() -> Arc:
-    """Stands in for an arc in steps that follow none."""
+    """Placeholder of an arc in steps without one."""
     nothing = np.zeros(0)
     return Arc(np.zeros(NUMBERS), nothing, nothing, nothing, nothing, nothing, nothing, nothing)
 
 
 @called_kernel
 def set_factor(arc: Arc, k: int, loading: Loading, load: Floats, known_force: Floats) -> None:
-    """Loads at the trial load factor into ``loading`` and what the equilibrium compares with."""
+    """Writes loads at the trial load factor into ``loading``, and the known forces of the equilibrium."""
     factor = arc.numbers[TRIAL_FACTOR]
     for dof in range(load.shape[0]):
         load[dof] = 0.0
@@ -76,7 +76,7 @@ def set_factor(arc: Arc, k: int, loading: Loading, load: Floats, known_force: Fl
 
 @called_kernel
 def open_arc(arc: Arc, k: int, loading: Loading, load: Floats, known_force: Floats) -> None:
-    """An increment starts from the last good load factor."""
+    """Begins an increment at the last converged load factor."""
     arc.numbers[TRIAL_FACTOR] = arc.numbers[FACTOR]
     arc.numbers[ENDING] = 0.0
     set_factor(arc, k, loading, load, known_force)
@@ -84,7 +84,7 @@ def open_arc(arc: Arc, k: int, loading: Loading, load: Floats, known_force: Floa
 
 @called_kernel
 def load_direction(arc: Arc, problem: Problem, loading: Loading, work: Scratch) -> None:
-    """f into the right-hand side; the correction at constant lambda is kept for later."""
+    """f into the right-hand side; the correction at constant lambda is stored for later."""
     nodes, bars, equations = problem.nodes, problem.bars, problem.equations
     for dof in range(work.residual.shape[0]):
         arc.pending[dof] = work.du[dof]
@@ -103,7 +103,7 @@ def load_direction(arc: Arc, problem: Problem, loading: Loading, work: Scratch) 
 
 @called_kernel
 def predict(arc: Arc, rods: Ints, equations: Equations, du: Floats, tau: Floats) -> None:
-    """du along the tangent of the path: at an acute angle to the increment before, the first one with the load."""
+    """du along the tangent of the path: at an acute angle to the increment before, first with increasing load."""
     numbers, direction = arc.numbers, arc.direction
     expand(equations, du)
     square, onward = 0.0, numbers[LAST_CHANGE]
@@ -146,7 +146,7 @@ def combine_arc(arc: Arc, rods: Ints, equations: Equations, du: Floats, tau: Flo
 
 @called_kernel
 def hold_end(arc: Arc, u0: Floats, u1: Floats) -> bool:
-    """Where the converged increment passes the end of the step, go back to it in proportion and hold it there."""
+    """If the converged increment passes the end of the step, returns to it in proportion and holds it there."""
     numbers = arc.numbers
     if numbers[ENDING] == APPROACHING:
         numbers[ENDING] = REACHED
@@ -178,7 +178,7 @@ def hold_end(arc: Arc, u0: Floats, u1: Floats) -> bool:
 
 @called_kernel
 def strays(arc: Arc, u0: Floats, u1: Floats) -> bool:
-    """The increment ended far off its tangent: it may have gone astray where the path turns sharply."""
+    """Whether the increment ended far from its tangent: it may have left the path at a sharp turn."""
     square = (arc.numbers[TRIAL_FACTOR] - arc.numbers[FACTOR]) ** 2
     for dof in range(u1.shape[0]):
         square += arc.numbers[METRIC] * (u1[dof] - u0[dof]) ** 2
@@ -187,7 +187,7 @@ def strays(arc: Arc, u0: Floats, u1: Floats) -> bool:
 
 @called_kernel
 def close_arc(arc: Arc, u0: Floats, u1: Floats) -> None:
-    """The trial load factor becomes the last good one."""
+    """Accepts the trial load factor."""
     numbers = arc.numbers
     numbers[LAST_CHANGE] = numbers[TRIAL_FACTOR] - numbers[FACTOR]
     numbers[FACTOR] = numbers[TRIAL_FACTOR]

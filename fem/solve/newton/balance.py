@@ -1,4 +1,4 @@
-"""The energy balance of an increment: reactions, true energies, the row that is kept of it."""
+"""Energy balance of an increment: reactions, energies, the row that is recorded."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from fem.solve.newton.project import projected_work
 from fem.solve.schemes import Coefficients
 
 NEGLIGIBLE = 1e-3
-"""An energy error below this part of the allowed part of the energies themselves never counts as drift: a wheel that
-spins freely exchanges next to nothing."""
+"""An energy error below this fraction of the allowed fraction of the energies themselves is no drift: a freely spinning
+wheel exchanges almost no energy."""
 ROUND_OFF = 1e-14
-"""Fraction of the largest force times displacements (of the increment, where nothing has moved) that round-off takes:
-where forces meet and cancel, what is left of them says nothing of their round-off."""
+"""Rounding error as a fraction of the largest force times displacements (of the increment, without motion before):
+cancelling forces do not show their rounding errors."""
 TRAVEL_NOISE = 1e-10
-"""Fraction of the kinetic energy, with that of a travel of the whole, that round-off takes in many increments."""
+"""Rounding error of many increments as a fraction of the kinetic energy, with that of the mean motion."""
 ROD_NOISE = 1e-15
-"""Strain of rods that is round-off: with their pulls it makes up all the energy of masses at rest on ropes."""
+"""Strain of rods that is a rounding error: with their pulls it is all the energy of masses at rest on ropes."""
 
 
 @kernel
@@ -47,7 +47,7 @@ def balance_forces(
     scheme: Coefficients, secant: bool, k: int, problem: Problem, loading: Loading, a: Floats, work: Scratch
 ) -> None:
     """Reactions of the trial state into ``work.reaction``: f_int + C v + M a - f_ext at supported dofs, else 0.
-    ``secant``: what the equilibrium of the increment leaves there, the mean reaction of the increment.
+    ``secant``: the residual of the increment's equilibrium there, which is the mean reaction.
     ``a``: accelerations; M a is found in ``work.inertia`` unless the mass is lumped."""
     nodes, equations = problem.nodes, problem.equations
     reaction, force, inertia = work.reaction, work.force, work.inertia
@@ -55,7 +55,7 @@ def balance_forces(
     dynamic, is_damped = scheme.wm != 0.0, nodes.damping.shape[0] > 0
     for dof in range(reaction.shape[0]):
         if nodes.dof_kind[dof] != 0 and not has_equations:
-            continue  # zero it stays
+            continue  # it remains zero
         value = force[dof]
         if dynamic or secant:
             value += nodes.mass[dof] * a[dof] if is_diagonal else inertia[dof]
@@ -76,7 +76,7 @@ def balance_forces(
 
 @inner_kernel
 def take_over(lags: bool, problem: Problem, motion: Motion, work: Scratch) -> None:
-    """The trial state becomes the last good one."""
+    """Accepts the trial state."""
     nodes, bars = problem.nodes, problem.bars
     for dof in range(work.u.shape[0]):
         motion.u[dof] = work.u[dof]
@@ -105,8 +105,8 @@ def support_work(
 ) -> float:
     """Work of moving supports in increment k.
 
-    Mean reaction without inertia times displacement; mean velocity times change of the momentum they carry, which is
-    exact for mass of their own; and where their velocity jumps at the start, the jump of kinetic energy.
+    Mean reaction without inertia times displacement; mean velocity times change of their momentum, which is exact for
+    their own mass; and if their velocity jumps at the start, the jump of kinetic energy.
     ``work.reaction`` holds the reactions of the trial state.
     """
     equations = problem.equations
@@ -152,8 +152,8 @@ def support_work(
 
 @inner_kernel
 def inertia_at(dynamic: bool, directed: Floats, problem: Problem, x: Floats, product: Floats) -> None:
-    """product = M x with the part of dependent dofs handed to their masters; zero in statics.
-    directed  what families add to M"""
+    """product = M x with the part of dependent dofs transferred to their masters; zero in statics.
+    directed  mass of families"""
     if dynamic:
         multiply_masses_with(directed, problem, x, product)
         condense(problem.equations, product)
@@ -178,7 +178,7 @@ def kinetic_energy(problem: Problem, work: Scratch) -> float:
 def close_increment(
     scheme: Coefficients, k: int, strain: float, problem: Problem, loading: Loading, motion: Motion, work: Scratch
 ) -> float:
-    """Energies of the increment into the energies; the trial state becomes the last good one. Returns the energy error.
+    """Updates the energies, and accepts the trial state. Returns the energy error.
     strain: stored energy of the trial state."""
     nodes, bars = problem.nodes, problem.bars
     secant, energies, u0, u1 = scheme.secant, motion.energies, motion.u, work.u
@@ -238,7 +238,7 @@ def close_increment(
             loss += moved
         if work.flow.shape[0] > 0 and not secant:
             loss -= slack_way(of_end, scheme.onset * loading.dt[k], before, now, bars, loading, motion, work)
-        if problem.is_passive:  # a cable that lets go between both ends has taken nothing
+        if problem.is_passive:  # a cable that goes slack within the increment has dissipated nothing
             loss = max(loss, 0.0)
         if nodes.directed_mass.shape[0] > 0:
             work_done += turning_work(secant, k, problem, loading, motion, work)
@@ -271,7 +271,7 @@ def close_increment(
 
 @called_kernel
 def averaged_loss(scheme: Coefficients, dt: float, problem: Problem, motion: Motion, work: Scratch) -> float:
-    """What forces that lose energy take by the recursion of the scheme, less (q).du."""
+    """Energy dissipated according to the recursion of the scheme, less (q).du."""
     nodes, before, after = problem.nodes, work.pull, work.damping_force
     flows, is_damped, late, moved = work.flow.shape[0] > 0, nodes.damping.shape[0] > 0, scheme.vu / scheme.au, 0.0
     if is_damped:
@@ -292,7 +292,7 @@ def averaged_loss(scheme: Coefficients, dt: float, problem: Problem, motion: Mot
 def slack_way(
     of_end: float, onset: float, before: int, now: int, bars: Bars, loading: Loading, motion: Motion, work: Scratch
 ) -> float:
-    """(q).du of the dampers of cables and struts that become taut or let go, less what they have taken."""
+    """(q).du of the dampers of cables and struts that become taut or go slack, less their actual dissipation."""
     lost, thermal0, thermal1 = 0.0, loading.thermal_end[before], loading.thermal_end[now]
     for e in range(bars.nodes.shape[0]):
         plus, minus = bars.constants[PLUS, e], bars.constants[MINUS, e]
@@ -316,8 +316,8 @@ def slack_way(
 
 @kernel
 def relative_energy(ground: float, nodes: Nodes, v: Floats) -> tuple[float, float, float, float]:
-    """Kinetic energy beside a velocity, and that: 0 where the ground is 1, else by component the mean of the supports,
-    or without any that of the mass."""
+    """Kinetic energy relative to a velocity, and this velocity: 0 if ``ground`` is 1, else the mean of the supports, or
+    without supports of the mass, by component."""
     energy, x, y, z = 0.0, 0.0, 0.0, 0.0
     for c in range(3):
         held, speed, mass, momentum = 0.0, 0.0, 0.0, 0.0
@@ -336,8 +336,8 @@ def relative_energy(ground: float, nodes: Nodes, v: Floats) -> tuple[float, floa
 
 @kernel
 def has_drifted(nodes: Nodes, bars: Bars, motion: Motion, dt: float, error: float, fraction: float) -> bool:
-    """The energy error since the start of the step exceeds its fraction of the energy that moves, beyond round-off:
-    that exchanged, or the kinetic one now, without that of a travel of the whole."""
+    """Whether the energy error since the start of the step exceeds its fraction of the energy, beyond rounding errors:
+    the energy exchanged, or the present kinetic energy without that of the mean motion."""
     energies = motion.energies
     change = abs(error - energies[ENERGY.error0])
     allowed = fraction * energies[ENERGY.exchanged]
@@ -351,7 +351,7 @@ def has_drifted(nodes: Nodes, bars: Bars, motion: Motion, dt: float, error: floa
         move += abs(motion.u[dof]) + dt * (abs(motion.v[dof]) + dt * abs(motion.a[dof]))
         pull = max(pull, abs(motion.force[dof]) + abs(motion.reaction[dof]))
     noise = NEGLIGIBLE * fraction * size + TRAVEL_NOISE * energies[ENERGY.kinetic] + ROUND_OFF * pull * move
-    for r in range(bars.rods.shape[0]):  # multipliers are pulls over lengths
+    for r in range(bars.rods.shape[0]):  # multipliers are forces over lengths
         inverse = bars.constants[INV_LENGTH, bars.rods[r]]
         noise += ROD_NOISE * abs(motion.multiplier[bars.rods[r]]) / (inverse * inverse)
     is_beyond: bool = (fraction >= 0.0) & (change > allowed + noise)
@@ -397,7 +397,7 @@ def note_increment(
 
 @called_kernel
 def note_ranges(problem: Problem, u: Floats, memory: Floats, record: Record) -> None:
-    """Remember which bars and springs have left their ranges by most."""
+    """Records the bars and springs with the largest excess over their ranges."""
     bars, springs, place, watched = problem.bars, problem.springs, problem.nodes.place, record.watched
     for w in range(watched.shape[0]):
         index, at = watched[w, 1], watched[w, 2]
@@ -415,7 +415,7 @@ def note_ranges(problem: Problem, u: Floats, memory: Floats, record: Record) -> 
             memory[at], memory[at + 1], memory[at + 2] = excess, float(w), x
 
 
-# The energy that a scheme itself takes out of an increment, from its own numbers.
+# Energy dissipated by a scheme in an increment (numerical damping), from its coefficients.
 #
 # With d = values of the end less those of the start, (.) = their mean, the energies change by
 #
@@ -427,22 +427,22 @@ def note_ranges(problem: Problem, u: Floats, memory: Floats, record: Record) -> 
 #                 a_m = WM a1 + (1 - WM) a,    q the forces that lose energy, f all internal ones, C v among both
 #                 T = W1 - W - (f - q).du
 #
-# D is what the scheme takes: an identity, of free dofs. T is the error of the trapezoidal rule for the work of internal
-# forces: none in linear problems, O(dt^3) an increment in others, of either sign; it is no damping, and remains as
-# drift. Dampers that dt does not resolve let velocities ring, and their forces with them: (q).du is then any number,
-# and D takes it back. Schemes that average forces therefore book what q takes from the kinetic energy by their own
+# D is the numerical damping: an identity, for free dofs. T is the error of the trapezoidal rule for work of internal
+# forces: zero in linear problems, O(dt^3) per increment in others, of either sign; it is no damping, and counts as
+# drift. With dampers that dt does not resolve, velocities and their forces oscillate: (q).du is then arbitrary, and D
+# cancels it. Schemes that average forces therefore compute the dissipation of kinetic energy by q from their own
 # recursion,
 #
 #     dt (v).((1 - GAMMA) r + GAMMA r1),    WM r1 + (1 - WM) r = WF q1 + (1 - WF) q,    GAMMA = VU/AU
 #
-# where - r is the part of q in M a. That of a damper alone is what its mass loses; for motion that dt resolves it
-# differs from (q).du in the second order. At supports, whose reactions are booked by their mean, (q).du stays.
+# where - r is the part of q in M a. For a damper alone it is the loss of its mass; for motion that dt resolves it
+# differs from (q).du by second order. At supports, whose reactions enter by their mean, (q).du is used.
 #
-# A cable that lets go within the increment has lost only along the way on which it is taut: how far it goes on while it
-# is slack is no work. Dampers hold back the strain that remains in it, so that increments of many times BETA would book
-# that way at their stress. A cable that becomes taut is braked by its damper along the whole way, as the scheme has it:
-# in an increment that does not resolve m/c it takes what an inelastic impact takes. Neither gives: where a damper
-# would, the cable has stretched by more than there was energy for, which is an error (``slack_way``).
+# A cable that goes slack within the increment dissipates only while it is taut: its motion while slack does no work.
+# Dampers delay the decrease of its strain, so that increments of many times BETA would count this motion at their
+# stress. A cable that becomes taut is damped along the whole way, by the scheme: in an increment that does not
+# resolve m/c it loses as much as in an inelastic impact. Neither may gain energy: if a damper would, the cable has
+# stretched by more than the energy allows, which counts as an error (``slack_way``).
 #
 # For Newmark's family D is (gamma - 1/2)(du.K du + (beta - gamma/2) dt^2 da.M da) and (beta - gamma/2) dt^2 times the
 # change of a.M a/2 (undamped), so that its sum is never negative from rest where beta >= gamma/2 >= 1/4.
@@ -453,7 +453,7 @@ def numerical_dissipation(
     scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
 ) -> float:
     """D of increment k, whose end is the trial state.
-    a and a1 are those that the recursion went by: without what projections have made of them for the tables."""
+    a and a1 are those of the recursion, not those projected for the tables."""
     nodes, equations, supports, dt = problem.nodes, problem.equations, loading.support_dofs, loading.dt[k]
     before = motion.lagged if scheme.lags else motion.a
     mean, rise, force, change = work.mean, work.rise, work.pull, work.gain

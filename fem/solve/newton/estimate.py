@@ -1,4 +1,4 @@
-"""The local error of an increment: what its displacements differ by from those of a scheme of one order more.
+"""Local error of an increment: the difference of its displacements from those of a scheme of one order more.
 
 With a(t) the acceleration, j its rate and theta dt the time by which the scheme's accelerations lag (averaged forces),
 Taylor's expansion gives the displacement error of one increment, and h times the velocity error, as
@@ -10,41 +10,41 @@ For the trapezoidal rule this is dt^2/12 (a_{n+1} - a_n), of order dt^3; backwar
 beta = 1/6, whose displacement error is one order smaller, counts with the constant of the trapezoidal rule.
 The largest component of e is compared with TIME ERROR times the size of the motion.
 
-The size of the motion is the same in every frame that travels, and what travels far does not hide what swings a little.
-In a window of increments that begins at t_r each node departs from its mean motion in the windows before by
+The size of the motion does not depend on a uniform motion of the whole, so that a long travel does not hide a small
+swing. In a window of increments that begins at t_r each node deviates from its mean motion in the windows before by
 
     w = u - u_r - V (t - t_r),    extent = largest difference of a component of w between two nodes of one part
 
 u_r + V (t - t_r) goes through the means of u in the last two windows. In the first u_r = u and V = 0, in the second V
-is the mean velocity of the first. Windows last for some periods (``solve/clock.py``), each for twice as many as the one
-before. Parts are what bars, springs and equations join: nodes at rest beside a trolley do not tell how far it travels.
-The ground is a node of a part where anything acts between it and that part. The size is the largest extent of this
-window and the last, or ``KEPT`` of what any window had beside its travel.
+is the mean velocity of the first. Windows last for some periods (``solve/clock.py``), each twice as long as the one
+before. Parts are connected by bars, springs and equations: fixed nodes unconnected to a trolley do not count for its
+travel. The ground is a node of a part if there is a force between them. The size is the largest extent of this window
+and the last, or ``KEPT`` of the extent of any window without its travel.
 
-Bars that vibrate faster than dt can follow make e about (omega dt)^2 times as large as their vibration. A scheme with
-numerical damping is asked to take such ringing out, so its e is filtered, with M the mass, B that of the bars alone:
+Vibrations of bars that dt does not resolve make e about (omega dt)^2 times as large as the vibration. A scheme with
+numerical damping is meant to remove them, so its e is filtered, with the mass M, and B of the bars alone:
 
     e <- (M + B)^-1 M e,    B = WF dt^2/(WM AU) sum of (dN/dl) n n^T     up to 4 times: 1/(1 + (omega dt)^2/4)^4
 
-Motion that dt follows passes (by 1 % less at 60 increments in a period), and all that does not stretch bars: swings,
-masses on springs between dofs. Bars that turn by much in the increment are left out of B, and those that may go slack
-or follow a table and whose stress changes by more than half: what a snap does to the motion must be found. Rods do not
-ring; with them nothing is filtered.
+Motion that dt resolves is unchanged (1 % less at 60 increments per period), and so is motion that does not stretch
+bars: swings, masses on springs between dofs. B does not include bars that rotate much in the increment, nor those that
+may go slack or follow a table and whose stress changes by more than half: the effect of a snap must be resolved. With
+rods nothing is filtered.
 
-Tensions, with TENSION CHANGE: displacements of 1e-3 of the motion are far less than fronts of snaps need, and picking
-up a bar that lies slack, or landing one, needs far more than that for next to no tension. So the change of tension in
-the increment, of bars that may go slack, has a limit beside that of e, a given part of the largest internal force so
-far. It goes with dt, and counts as the error (change / limit)^p.
+Tensions, with TENSION CHANGE: a displacement error of 1e-3 of the motion is too coarse for fronts of snaps, and
+needlessly fine when a slack bar is lifted or laid down with almost no tension. So the change of tension in the
+increment, of bars that may go slack, has a separate limit, a given fraction of the largest internal force so far. It is
+proportional to dt, and counts as the error (change / limit)^p.
 
-Energy: displacements of 1e-4 of the motion tell next to nothing of the velocities of light nodes, of cables that snap
+Energy: a displacement error of 1e-4 of the motion says little about velocities of light nodes, of snapping cables
 and of contacts. So the error T of the work of internal forces in the increment (``balance.py``) has a limit, too:
 
     |T| <= (BUDGET TIME ERROR E - |sum of T in the step|)/PARTS, from LEAST_SHARE to MOST_SHARE times TIME ERROR E
 
-E is the largest energy that has moved in the step: kinetic, work of loads and weights, both beside the travel of the
-supports, the change of what is stored, and what is lost. What comes and goes with an oscillation is let pass, and what
-adds up is stopped before it comes to much more than BUDGET TIME ERROR (0.25 % by default). T of a landing or a snap
-goes with dt^2, and counts as the error (|T|/limit)^(p/2).
+E is the largest energy of motion in the step: kinetic, work of loads and weights, both relative to the travel of the
+supports, the change of stored energy, and losses. Errors that oscillate are allowed, and those that accumulate are
+limited to little more than BUDGET TIME ERROR (0.25 % by default). T of a landing or a snap is proportional to dt^2, and
+counts as the error (|T|/limit)^(p/2).
 
 Sources: Zienkiewicz & Xie, Earthquake Eng. Struct. Dyn. 20 (1991) 871-887, there for Newmark's family (beta - 1/6);
 lag of accelerations: Erlicher, Bonaventura & Bursi, Comput. Mech. 28 (2002) 83-104; filters of estimates for stiff
@@ -87,24 +87,26 @@ from fem.solve.newton.project import mass_system
 from fem.solve.schemes import Coefficients
 
 FADING = 0.95
-"""Fraction of the level of errors that is remembered from one increment to the next: the rate of acceleration passes
-through zero twice a period, where increments must not grow."""
+"""Fraction of the level of errors that is kept from one increment to the next: the rate of acceleration passes through
+zero twice a period, where increments must not grow."""
 KEPT = 0.1
-"""Part of the largest motion of the step below which none counts: what comes to rest needs no increments."""
+"""Smallest size of motion that counts, as a fraction of the largest in the step: a model coming to rest needs no more
+increments."""
 FIRST_WINDOW, LAST_WINDOW = 0.5, 2.0
 """Lengths of windows over ``LIMIT.window``; each is twice the one before."""
 BUDGET, MOST_SHARE, LEAST_SHARE, PARTS = 25.0, 10.0, 0.03, 2.5
-"""Errors of the work of forces over TIME ERROR and the energy that has moved: of their sum in a step, most and least of
-one increment; which may take one of so many parts of what the sum has left."""
+"""Errors of the work of forces over TIME ERROR and the energy: of their sum in a step, largest and smallest of one
+increment, which may use one of PARTS parts of the remaining sum."""
 LITTLE = 100.0
-"""Of the smallest motions that count: those below so many have no energy that counts. What is at rest needs no
-increments, and a start that is slow or shakes is not judged by what little has moved so far."""
+"""Multiple of the smallest motions that count, below which their energy is ignored: a model at rest, a slow start or a
+start with vibrations is not judged by the little energy so far."""
 MOST_PASSES = 4
-"""Filtered so often, vibration of omega dt = 15 that is all of the motion stays below the default of TIME ERROR."""
+"""Number of passes of the filter: vibrations with omega dt = 15 that are all of the motion stay below the default TIME
+ERROR."""
 MOST_TURN = 0.9
-"""Cosine of the angle by which a bar turns in an increment that shows its swing."""
+"""Cosine of the rotation of a bar in an increment beyond which it is not filtered."""
 RINGING = 0.9
-"""Where the first pass leaves more than this of the error, it is not one of ringing."""
+"""If the first pass leaves more than this fraction of the error, the error is not one of ringing."""
 DAMPED = 0.999
 """Amplification of the fastest vibrations below which a scheme damps them."""
 
@@ -120,13 +122,13 @@ def error_constants(row: Coefficients) -> tuple[float, float, float, float]:
 
 
 def increments_of_a_period(row: Coefficients, time_error: float) -> float:
-    """Of an oscillation of amplitude 1 whose local error is as allowed."""
+    """Increments per period of an oscillation of amplitude 1 whose local error is as allowed."""
     lead, change, _, power = error_constants(row)
     return float(2.0 * np.pi * ((lead or change) / time_error) ** (1.0 / power))
 
 
 def damps_ringing(row: Coefficients) -> bool:
-    """Whether vibrations that dt does not resolve die out: the amplification of u, dt v, dt^2 a for omega dt = inf."""
+    """Whether vibrations that dt does not resolve decay: amplification of u, dt v, dt^2 a for omega dt = inf."""
     ends = np.abs(np.linalg.eigvals(np.array([[row.vv, row.va], [row.av, row.aa]]))).max()
     return not row.secant and max(float(ends), abs(1.0 - 1.0 / row.wf)) < DAMPED
 
@@ -147,8 +149,8 @@ def take_error(scheme: Coefficients, limits: Floats, dt: float, motion: Motion, 
 def judge(
     scheme: Coefficients, limits: Floats, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
 ) -> tuple[int, float]:
-    """What becomes of the increment: FILTER its error first, take it again shorter (TOO_LONG), or CLOSE it; flags.
-    The level is the error over the allowed one over dt^p; its memory goes on where the increment stands."""
+    """Decision about the increment: FILTER its error first, repeat it shorter (TOO_LONG), or CLOSE it; flags.
+    The level is the error over the allowed one over dt^p; it is remembered if the increment is accepted."""
     memory, passes, dt = motion.memory, motion.memory[MEMORY.passes], loading.dt[k]
     thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
     extent = extent_of(memory[MEMORY.elapsed] + dt, motion, work)
@@ -216,7 +218,7 @@ def extent_of(elapsed: float, motion: Motion, work: Scratch) -> float:
 
 @inner_kernel
 def note_extent(limits: Floats, extent: float, dt: float, motion: Motion, work: Scratch) -> None:
-    """Remember the extent of an increment that stands; a window that is long enough ends with it."""
+    """Records the extent of an accepted increment; a window that is long enough ends with it."""
     memory, origin, before = motion.memory, motion.origin, motion.memory[MEMORY.elapsed]
     memory[MEMORY.extent] = max(memory[MEMORY.extent], extent)
     memory[MEMORY.elapsed] += dt
@@ -247,8 +249,8 @@ def note_extent(limits: Floats, extent: float, dt: float, motion: Motion, work: 
 def moved_energy(
     limits: Floats, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
 ) -> tuple[float, float]:
-    """Largest energy that has moved in the step so far, and what loads have done in it, both beside the travel.
-    At least what the largest force does along ``LITTLE`` of the smallest motions that count."""
+    """Largest energy of motion in the step so far, and work of loads in it, both without the travel.
+    At least the work of the largest force along ``LITTLE`` times the smallest motions that count."""
     memory, dt, pull = motion.memory, loading.dt[k], 0.0
     energy, x, y, z = relative_energy(limits[LIMIT.ground], problem.nodes, work.v)
     fall = memory[MEMORY.fall]
@@ -273,7 +275,7 @@ def moved_energy(
 def work_error(
     scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
 ) -> float:
-    """T of the increment: what internal forces that store energy take in beyond what is stored (``balance.py``)."""
+    """T of the increment: work done on internal forces that store energy, less the stored energy (``balance.py``)."""
     last, flows = loading.thermal_end.shape[0] - 1, work.flow.shape[0] > 0
     before, now, bars = min(k, last), min(k + 1, last), problem.bars
     found: float = motion.memory[MEMORY.closing_strain] - motion.energies[ENERGY.strain]
@@ -312,8 +314,8 @@ def largest_change(thermal: Floats, bars: Bars, motion: Motion, work: Scratch) -
 
 @inner_kernel
 def take_direction(e: int, place: Floats, u0: Floats, u1: Floats, bars: Bars, numbers: Floats) -> bool:
-    """Let bar e resist along its direction at the start of the increment; False where it turns by more than MOST_TURN.
-    A tension that jumps acts along the direction of the end, and how that turns would not show across it."""
+    """Stiffness of bar e along its direction at the start of the increment; False if it rotates by more than MOST_TURN.
+    A tension that jumps acts along the direction at the end, whose rotation would have no transverse effect."""
     i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
     product, square0, square1 = 0.0, 0.0, 0.0
     for c in range(3):
@@ -330,7 +332,7 @@ def take_direction(e: int, place: Floats, u0: Floats, u1: Floats, bars: Bars, nu
 def filter_system(
     scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
 ) -> None:
-    """M + B as the matrix of the next linear solve (its nodal blocks apart), M e as its right-hand side."""
+    """M + B as the matrix of the next linear solve (without its nodal blocks), M e as its right-hand side."""
     nodes, bars, equations, numbers = problem.nodes, problem.bars, problem.equations, work.tangent.bar_tangent
     if motion.memory[MEMORY.passes] == 1.0:
         evaluate_apart(in_increment(scheme, k, problem, loading, motion, work), problem, work)
@@ -352,7 +354,7 @@ def filter_system(
 
 @called_kernel
 def take_filtered(equations: Equations, du: Floats, error: Floats) -> None:
-    """The error becomes what was solved for."""
+    """The solution of the filter becomes the error."""
     expand(equations, du)
     for dof in range(du.shape[0]):
         error[dof] = du[dof]

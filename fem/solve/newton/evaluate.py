@@ -35,7 +35,7 @@ def evaluate(trial: Trial, problem: Problem, work: Scratch) -> float:
 
 @called_kernel
 def evaluate_apart(trial: Trial, problem: Problem, work: Scratch) -> float:
-    """``evaluate`` for all but the march: it is long, and compiled once for them."""
+    """``evaluate`` for all callers except the march: it is long, and compiled once for them."""
     energy: float = evaluate(trial, problem, work)
     return energy
 
@@ -44,7 +44,7 @@ def evaluate_apart(trial: Trial, problem: Problem, work: Scratch) -> float:
 def in_increment(
     scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
 ) -> Trial:
-    """The question for the forces as the equilibrium of increment k has it."""
+    """The input of forces in the equilibrium of increment k."""
     dt = loading.dt[k]
     return Trial(
         scheme.secant, scheme.wf, scheme.viscous * scheme.vu / dt, scheme.wm * scheme.au / (dt * dt),
@@ -69,7 +69,7 @@ def at_end(
     weight: float, rate: float, rate2: float, before: float, now: float, thermal: Floats, problem: Problem,
     motion: Motion, work: Scratch,
 ) -> Trial:  # fmt: skip
-    """The question for the forces in the trial state itself."""
+    """The input of forces in the trial state itself."""
     return Trial(
         False, weight, rate, rate2, 0.0, before, now, 0.0, work.u, work.v, work.a, work.u, work.v, work.a, thermal,
         work.multiplier, problem.nodes.place, motion.state, work.state, work.power,
@@ -80,7 +80,7 @@ def at_end(
 def evaluate_instant(
     scheme: Coefficients, dt: float, time: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch
 ) -> float:
-    """``evaluate`` in the trial state itself, mass included; dt only scales the part of velocities in the tangent."""
+    """``evaluate`` in the trial state itself, with mass; dt only scales the velocity part of the tangent."""
     nodes = problem.nodes
     rate, rate2 = scheme.viscous * scheme.vu / dt, scheme.wm * scheme.au / (dt * dt)
     trial = at_end(scheme.wf, rate, rate2, time, time, thermal, problem, motion, work)
@@ -94,7 +94,7 @@ def evaluate_instant(
 def stored_energy(
     before: float, now: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch
 ) -> float:  # fmt: skip
-    """Energy stored in the trial state, and what families book but for what streams spend. The tangent is lost."""
+    """Stored energy of the trial state, and energies of families but stream power. The tangent is overwritten."""
     force, flow = work.pull, work.gain
     for k in range(SPENT + 1, work.power.shape[0]):
         work.power[k] = 0.0
@@ -106,9 +106,9 @@ def stored_energy(
 
 @shared_kernel
 def foresee_masses(scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, u: Floats) -> None:
-    """The mass that families add, as the equilibrium of increment k has it; ``u`` is room.
-    It is that of the place where its weighted forces act, as far as the start of the increment tells: to second order,
-    and known during the increment. Taken at its end, HHT and GENERALIZED ALPHA would be of first order."""
+    """Mass of families in the equilibrium of increment k; ``u`` is a work array.
+    It is evaluated at the place of the weighted forces, predicted from the start of the increment to second order, and
+    constant during the increment. Evaluated at the end, HHT and GENERALIZED ALPHA would be of first order."""
     ahead = (0.5 if scheme.secant else scheme.wf) * loading.dt[k]
     for dof in range(u.shape[0]):
         u[dof] = motion.u[dof] + ahead * (motion.v[dof] + 0.5 * ahead * motion.a[dof])
@@ -118,7 +118,7 @@ def foresee_masses(scheme: Coefficients, k: int, problem: Problem, loading: Load
 
 @inner_kernel
 def changed_energy(before: Floats, after: Floats, pairs: Ints, x: Floats) -> float:
-    """x.(M1 - M0) x/2, M0 and M1 being masses that families add."""
+    """x.(M1 - M0) x/2, M0 and M1 being masses of families."""
     count, twice = x.shape[0] // 3, 0.0
     for i in range(count):
         for a in range(3):
@@ -135,11 +135,11 @@ def changed_energy(before: Floats, after: Floats, pairs: Ints, x: Floats) -> flo
 
 @called_kernel
 def turning_work(secant: bool, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch) -> float:
-    """Energy that turning with its bar brings to the mass of families: v.M v/2 grows by it where nothing accelerates.
+    """Kinetic energy that the rotation of bars adds to the mass of families: v.M v/2 changes even at constant velocity.
 
-    Inertia is M dv/dt, without dM/dt v. Between the ends it acts with the mean of the M of the start (in ``work``) and
-    that of the end; in a secant increment with the M of its equilibrium, which ``problem`` still has: it leaves that of
-    the end there.
+    Inertia is M dv/dt, without dM/dt v. Within the increment it uses the mean of M at the start (in ``work``) and at
+    the end; in a secant increment M of its equilibrium, which is still in ``problem``. Afterwards ``problem`` has M of
+    the end.
     """
     nodes, before = problem.nodes, work.mass_before
     now, pairs = nodes.directed_mass, nodes.mass_pairs
@@ -156,13 +156,13 @@ def turning_work(secant: bool, k: int, problem: Problem, loading: Loading, motio
 
 @kernel
 def multiply_masses(problem: Problem, x: Floats, product: Floats) -> None:
-    """product = M x: the one place that knows what has mass."""
+    """product = M x: the only function that knows all masses."""
     multiply_masses_with(problem.nodes.directed_mass, problem, x, product)
 
 
 @inner_kernel
 def multiply_masses_with(directed: Floats, problem: Problem, x: Floats, product: Floats) -> None:
-    """product = M x with what families add at another instant."""
+    """product = M x with the mass of families at another instant."""
     multiply_mass(problem.nodes.mass, problem.bars.off_mass, problem.bars.nodes, x, product)
     if directed.shape[0] > 0:
         add_directed_mass(directed, problem.nodes.mass_pairs, x, product)
@@ -170,7 +170,7 @@ def multiply_masses_with(directed: Floats, problem: Problem, x: Floats, product:
 
 @called_kernel
 def add_directed_mass(directed: Floats, pairs: Ints, x: Floats, product: Floats) -> None:
-    """product += M x of the mass that families add."""
+    """product += M x of the mass of families."""
     count = x.shape[0] // 3
     for i in range(count):
         x0, x1, x2 = x[3 * i], x[3 * i + 1], x[3 * i + 2]
@@ -186,13 +186,13 @@ def add_directed_mass(directed: Floats, pairs: Ints, x: Floats, product: Floats)
 
 @inner_kernel
 def is_lumped(problem: Problem) -> bool:
-    """M is diagonal: M x is ``nodes.mass`` times x."""
+    """Whether M is diagonal: M x is ``nodes.mass`` times x."""
     return bool(problem.bars.off_mass.shape[0] == 0 and problem.nodes.directed_mass.shape[0] == 0)
 
 
 @kernel
 def multiply_dampings(problem: Problem, x: Floats, product: Floats) -> None:
-    """product = C x, mass-proportional damping of a model that has some."""
+    """product = C x, for a model with mass-proportional damping."""
     multiply_mass(problem.nodes.damping, problem.bars.off_damping, problem.bars.nodes, x, product)
 
 

@@ -1,7 +1,7 @@
-"""Ropes in an increment: whether one that is taut should go slack, or one that is slack has become taut.
+"""Changes of ropes in an increment: a taut rope that should go slack, a slack rope that has become taut.
 
-A slack one may be too long within the increment alone: it lengthens at first and shortens in the end. Between both its
-gap is the cubic of its values and rates there, to fourth order.
+A slack rope may be too long only within the increment: it lengthens at first and shortens in the end. In between its
+gap is the cubic through its values and rates at both ends, to fourth order.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fem.forces.protocol import apart, dot
 from fem.solve.newton.groups import Ropes
 
 AWAY = 1e-13
-"""Strain by which a slack rope is shorter than its length beyond doubt."""
+"""Strain by which a slack rope is definitely shorter than its length."""
 
 
 @inner_kernel
@@ -42,14 +42,14 @@ def gap_of(e: int, u: Floats, bars: Bars) -> float:
 
 @kernel
 def gaps(index: Ints, bars: Bars, u: Floats, gap: Floats) -> None:
-    """Gaps at u of the bars ``index`` (r,), all taken as slack ropes: (r,) out."""
+    """(r,) gaps at u of the bars ``index`` (r,), all treated as slack ropes."""
     for r in range(index.shape[0]):
         gap[r] = gap_of(index[r], u, bars)
 
 
 @kernel
 def excesses(ropes: Ropes, bars: Bars, u: Floats, multiplier: Floats, excess: Floats) -> None:
-    """How far ropes are beyond their state: minus the multiplier of a taut one, the gap of a slack one, (r,) out."""
+    """(r,) violation of the ropes' states: minus the multiplier of a taut one, the gap of a slack one."""
     for r in range(ropes.bars.shape[0]):
         e = ropes.bars[r]
         excess[r] = -multiplier[e] if bars.kinds[e, 1] == RIGID else gap_of(e, u, bars)
@@ -57,7 +57,7 @@ def excesses(ropes: Ropes, bars: Bars, u: Floats, multiplier: Floats, excess: Fl
 
 @inner_kernel
 def rate_of_leg(e: int, u: Floats, v: Floats, bars: Bars) -> float:
-    """L0 dl/dt of a branch of a rope over a pulley."""
+    """L0 dl/dt of a leg of a rope over a pulley."""
     i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
     leg = leg_of(e, u, bars)
     rate: float = dot(leg.d, apart(i, j, v)) / (leg.length * bars.constants[INV_LENGTH, e])
@@ -82,7 +82,7 @@ def rate_of(e: int, u: Floats, v: Floats, bars: Bars) -> float:
 def peak_of(
     e: int, dt: float, u0: Floats, v0: Floats, u1: Floats, v1: Floats, bars: Bars
 ) -> tuple[float, float]:  # fmt: skip
-    """Largest gap of bar e within an increment, and the fraction of it that is over then; (-inf, 1): there is none."""
+    """Largest gap of bar e within an increment, and the fraction of it at which it occurs; (-inf, 1): there is none."""
     rise, fall = dt * rate_of(e, u0, v0, bars), dt * rate_of(e, u1, v1, bars)
     if not (rise > 0.0 and fall < 0.0):
         return -math.inf, 1.0
@@ -105,7 +105,8 @@ def peaks(
 def changes(
     ropes: Ropes, bars: Bars, dt: float, u0: Floats, v0: Floats, u1: Floats, v1: Floats, multiplier: Floats
 ) -> bool:
-    """A taut rope would push, or a slack one is or was too long; notes those that moved away from their length."""
+    """Whether a taut rope would push, or a slack one is or was too long; notes ropes that are now shorter than their
+    length."""
     u, found = u1, False
     for r in range(ropes.bars.shape[0]):
         e = ropes.bars[r]

@@ -1,4 +1,4 @@
-"""The arrays the march works on, in groups, and the names of their entries and columns."""
+"""Arrays of the march, in groups, and the names of their entries and columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fem.forces.springs import Springs
 from fem.linear.choice import EliminationPlan, Tree
 from fem.solve.schemes import Coefficients
 
-# Why march returned
+# Return codes of march
 DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT, TOO_LONG, RESIZE, EVENT = 0, 1, 2, 3, 4, 5, 6, 7
 # Phases of an increment
 OPEN, TRIAL, CORRECT, LOAD_DIRECTION, PROJECT_VELOCITY, PROJECT_ACCELERATION, FILTER, CLOSE = 0, 1, 2, 3, 4, 5, 6, 7
@@ -24,20 +24,20 @@ AT_FLOOR, LOADS_VANISHED, UNRESOLVED, RINGS, SNAPPED = 1, 2, 4, 8, 16
 
 
 class Limits(NamedTuple):
-    """Positions in what a march goes by, ``limits[LIMIT.floor]``; None on the Python side is a negative number here."""
+    """Positions of the limits of a march, ``limits[LIMIT.floor]``; a None of Python is a negative number here."""
 
     relative: int  # allowed |R|/D
     absolute: int  # allowed |R|
     correction: int  # allowed max |du| / max |u1 - u0|
     iterations: int
-    floor: int  # |R| up to which round-off is assumed where it no longer falls
-    drift_fraction: int  # of the exchanged energy
+    floor: int  # |R| that counts as rounding error if it no longer decreases
+    drift_fraction: int  # allowed energy error over the exchanged energy
     to_floor: int  # 1: iterate until residuals no longer fall
     # automatic increments of dynamics (``estimate.py``)
     time_error: int  # allowed local error (0: not judged)
-    shortest: int  # the increment that is never too long
-    low_level: int  # between this and
-    high_level: int  # this level increments stay as they are
+    shortest: int  # length below which an increment is always accepted
+    low_level: int  # between this level and
+    high_level: int  # this one increments keep their length
     least_size: int  # of the motion
     ground: int  # 1: the ground counts as a node that does not move
     window: int  # increments of a window of the motion
@@ -45,34 +45,34 @@ class Limits(NamedTuple):
     change: int
     lag: int
     exponent: int
-    damps: int  # 1: what rings is left to numerical damping
-    halves: int  # first iteration with step halving, where the residual does not fall (0: off)
-    snap: int  # fraction of the largest internal force from which on a snap counts (0: off)
-    front: int  # the longest increment that shows the front of a snap
+    damps: int  # 1: ringing is left to numerical damping
+    halves: int  # first iteration with step halving, if the residual does not decrease (0: off)
+    snap: int  # smallest snap, over the largest internal force (0: off)
+    front: int  # the longest increment that resolves the front of a snap
     tension_change: int  # of cables in an automatic increment, over the largest internal force (0: any)
 
 
 class Control(NamedTuple):
-    """Positions in ``control``: where a march is in its chunk."""
+    """Positions in ``control``: the state of a march within its chunk."""
 
     increment: int
     iteration: int
     phase: int
-    waiting: int  # 1: for ``work.du`` from outside
+    waiting: int  # 1: waiting for ``work.du`` from outside
     worst: int  # dof of the largest residual
     judged: int  # the first increment of the chunk whose energy balance is watched
 
 
 class Memory(NamedTuple):
-    """Positions in ``Motion.memory``: what the march remembers from one increment to the next."""
+    """Positions in ``Motion.memory``: data of the march that last beyond one increment."""
 
     last_residual: int  # last converged |R|
     smallest_scale: int  # smallest converged D (0: none yet)
     previous: int  # |R| of the iteration before
-    forcing: int  # fraction of the residual that the next iterative linear solve may leave
+    forcing: int  # relative accuracy of the next iterative linear solve
     spent: int  # iterations of conjugate gradients so far
     previous_gap: int  # largest strain of a rod in the iteration before
-    # the converged increment while its velocities are projected
+    # the converged increment during the projection of velocities
     closing_strain: int  # stored energy
     closing_norm: int  # |R|
     closing_scale: int  # D
@@ -86,19 +86,19 @@ class Memory(NamedTuple):
     last_elapsed: int  # length of the one before
     counted: int  # its increments so far
     window: int  # and those that end it (0: it is the first)
-    moved: int  # largest energy that has moved so far (``moved_energy``)
-    fall: int  # what loads have done beside the travel
+    moved: int  # largest energy of motion so far (``moved_energy``)
+    fall: int  # work of loads without the travel
     astray: int  # sum of the errors of the work of forces
     last_dt: int
-    onset: int  # du1/dv1 of the last increment, which cables that became taut in it go by
-    passes: int  # how often the estimate of this increment is filtered
+    onset: int  # du1/dv1 of the last increment, for cables that became taut in it
+    passes: int  # number of filter passes of this increment's estimate
     fraction: int  # of the allowed error, after 0 or 1 passes
     left: int  # 1 in a step that has left ringing to numerical damping
     square: int  # R.R before an update that may be halved
-    part: int  # what is left of that update
-    refused: int  # level of an increment that was refused, for the clock to choose a shorter one by
+    part: int  # remaining fraction of that update
+    refused: int  # level of a refused increment, from which the clock chooses a shorter one
     pull: int  # largest internal force so far
-    # what is farthest beyond its range (``Record.watched``) since the start of the step: by how much, its row, where
+    # largest excess over a range (``Record.watched``) since the start of the step: amount, row, value
     stretch: int
     stretch_at: int
     stretch_by: int
@@ -108,7 +108,7 @@ class Memory(NamedTuple):
 
 
 class Energies(NamedTuple):
-    """Positions in ``Motion.energies``: totals so far, and (0) what they were at the start of the step."""
+    """Positions in ``Motion.energies``: totals so far, and those at the start of the step (names with 0)."""
 
     kinetic: int
     strain: int
@@ -144,9 +144,9 @@ class IncrementColumns(NamedTuple):
 
 
 ORIGIN, PACE, SUM, TAKES_PART, PART, LOW, HIGH = range(7)
-"""Rows of ``Motion.origin``: u_r, V, integral of w in this window (``estimate.py``), 1 at nodes that are not idle; the
-part of the model that each dof belongs to: a dof of it, from 1 on, negative where the ground is a node of it, 0: none
-whose motion counts; room for the least and the largest w of parts, at these dofs."""
+"""Rows of ``Motion.origin``: u_r, V, integral of w in this window (``estimate.py``), 1 at nodes that are not idle; part
+of the model that each dof belongs to, as a dof of it (from 1), negative if the ground is a node of it, 0 if its motion
+does not count; smallest and largest w of parts, at these dofs (work arrays)."""
 
 LIMIT = Limits(*range(len(Limits._fields)))
 CONTROL = Control(*range(len(Control._fields)))
@@ -180,7 +180,7 @@ class Nodes(NamedTuple):
 
 
 class Ropes(NamedTuple):
-    """Bars that never get longer: a taut one is a rod among ``Bars.rods``, a slack one a bar without modulus.
+    """Bars that cannot get longer: a taut one is a rod among ``Bars.rods``, a slack one a bar without modulus.
 
     bars       (r,)  their indices
     allowance  (r,)  gap g = (l^2 - L0^2)/2 beyond which a slack one counts as taut again: 0, but for one that has just
@@ -192,10 +192,10 @@ class Ropes(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What does not change while a chunk of increments is marched through.
+    """Data that are constant during a chunk of increments.
 
     families  groups of ``FAMILIES``, in their order; None where none of them acts
-    is_passive  nothing but bars, springs and dashpots acts: what follows velocities can only take energy
+    is_passive  there are only bars, springs and dashpots: velocity-dependent forces can only dissipate energy
     equations     equations between dofs
     ropes     those that are watched (empty: none)
     solver    which linear solver; its tree (chains), its plan (bands, lines with a border)
@@ -214,7 +214,7 @@ class Problem(NamedTuple):
 
 
 class Loading(NamedTuple):
-    """What acts during a chunk of k increments.
+    """Loads during a chunk of k increments.
 
     dt        (k,)      increments
     time      (k+1,)    their ends
@@ -265,13 +265,13 @@ class Motion(NamedTuple):
     memory: Floats  # (``MEMORY``,)  what the march remembers: each entry says what
     origin: Floats  # (7, 3n)    mean motion, by which errors of automatic increments are judged: ``estimate.judge``
     lagged: Floats  # (3n,) m/s^2  a of the recursion, where that averages forces (LAGS): ``project.end_accelerations``
-    state: Floats  # (b,)        what families remember (friction, fatigue of ice, wake): ``families.evaluate_others``
-    power: Floats  # (4,) W, J   what families add to the books (``forces/protocol.py``)
-    spent: Floats  # (3n,) N     of -M a of the recursion, what forces that lose energy have: ``balance.averaged_loss``
+    state: Floats  # (b,)        states of families (friction, fatigue of ice, wake): ``families.evaluate_others``
+    power: Floats  # (4,) W, J   energies of families (``forces/protocol.py``)
+    spent: Floats  # (3n,) N     part of dissipative forces in -M a of the recursion: ``balance.averaged_loss``
 
 
 class Scratch(NamedTuple):
-    """The trial state and what is computed with it. Of an iteration only; what has to last stands in ``Motion``."""
+    """The trial state and quantities computed from it. They last for an iteration; lasting data are in ``Motion``."""
 
     # the trial state: guessed by ``iterate.begin``, moved by ``iterate.correct``
     u: Floats  # (3n,) m
@@ -280,7 +280,7 @@ class Scratch(NamedTuple):
     # its forces: ``evaluate.evaluate``
     force: Floats  # (3n,) N   internal, C v apart
     flow: Floats  # (3n,) N    their part without stored energy; or empty
-    # what an increment knows beforehand: ``iterate.carry_over``, arcs: ``arc.set_factor``
+    # constants of an increment: ``iterate.carry_over``, arcs: ``arc.set_factor``
     load: Floats  # (3n,) N         WC p1 + (1 - WC) p
     known_force: Floats  # (3n,) N  the same less what the equilibrium has of f, M a, C v of the start
     # the equation of an iteration, ``residual`` = what is left, K ``du`` = ``residual``
@@ -319,7 +319,7 @@ class Scratch(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What is kept of each of k increments: ``balance.note_increment``, ranges: ``balance.note_ranges``."""
+    """Recorded values of each of k increments: ``balance.note_increment``, ranges: ``balance.note_ranges``."""
 
     increments: Floats  # (k, ``ROW``)        iterations, norm, energies, flags
     nodes: Ints  # (p,)                       recorded nodes
@@ -332,7 +332,7 @@ class Record(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A march through a chunk of increments: what it goes by, where it is, what is kept of it."""
+    """Arguments of a march through a chunk of increments: constant data, state, record."""
 
     scheme: Coefficients
     limits: Floats
@@ -344,22 +344,21 @@ class Passage(NamedTuple):
 
 
 FENCE = 64
-"""Numbers of nothing before and behind an array that kernels write to."""
+"""Number of unused values before and after an array that kernels write to."""
 
 
 def room(shape: int | tuple[int, ...]) -> Floats:
-    """Zeros that stand apart from all other arrays.
+    """Array of zeros with a distance from all other arrays in memory.
 
-    A compiled loop first asks whether its arrays lie so close that vectors of them could overlap, and if so goes
-    through them one by one, which rounds in another way: small models would depend, in their last digit, on where
-    memory was free.
+    A compiled loop first tests whether its arrays are so close that vectors of them could overlap, and if so processes
+    them one by one, which rounds differently: the last digit of small models would depend on the place in memory.
     """
     size = math.prod(shape) if isinstance(shape, tuple) else shape
     return rooms(shape)[0] if size else np.zeros(shape)
 
 
 def rooms(*shapes: int | tuple[int, ...]) -> list[Floats]:
-    """The same for several arrays, which have their ``base`` in common."""
+    """The same for several arrays, which share one ``base``."""
     sizes = [math.prod(shape) if isinstance(shape, tuple) else shape for shape in shapes]
     block, first, found = np.zeros(sum(sizes) + FENCE * (len(sizes) + 1)), FENCE, []
     for size, shape in zip(sizes, shapes, strict=True):

@@ -1,6 +1,5 @@
-"""The parts of one Newton iteration: first guess, forces, residual and its norm, correction.
-
-When an increment has converged, and how well a linear solve is worth solving.
+"""The parts of one Newton iteration: first guess, forces, residual and its norm, correction; convergence; accuracy of
+linear solves.
 
 Convergence, counts and the norm are those of Code_Aster's DYNA_NON_LINE.
 """
@@ -29,14 +28,14 @@ from fem.solve.schemes import Coefficients
 
 MOST_HALVINGS = 8
 LEAST_FALL = 1e-4
-"""Part of R.R by which a whole update has to make it fall: Dennis & Schnabel, Numerical Methods, 1983, section 6.3."""
+"""Smallest decrease of R.R by a full step, as a fraction: Dennis & Schnabel, Numerical Methods, 1983, section 6.3."""
 
 
 @inner_kernel
 def begin(
     scheme: Coefficients, k: int, dt: float, problem: Problem, loading: Loading, motion: Motion, work: Scratch
 ) -> None:
-    """First guess of increment k and everything that stays known during it."""
+    """First guess of increment k, and its constant quantities."""
     nodes, bars, equations = problem.nodes, problem.bars, problem.equations
     if nodes.directed_mass.shape[0] > 0 and scheme.wm != 0.0:
         foresee_masses(scheme, k, problem, loading, motion, work.momentum)
@@ -55,7 +54,7 @@ def begin(
         dof = loading.support_dofs[c]
         work.u[dof] += linear * motion.v[dof] + square * motion.a[dof]
         work.shift[dof] = loading.support_u[k, c] - work.u[dof]
-        # The first solve moves the support by ``shift``, its velocity by what goes with it, and so to the exact one.
+        # The first solve moves the support by ``shift``, and its velocity accordingly to the exact one.
         work.v[dof] = loading.support_v[k, c] - scheme.vu / dt * work.shift[dof]
         work.a[dof] = loading.support_a[k, c]
     for r in range(bars.rods.shape[0]):
@@ -73,7 +72,7 @@ def begin(
 def guess(
     scheme: Coefficients, linear: float, square: float, dt: float, nodes: Nodes, motion: Motion, work: Scratch
 ) -> None:
-    """Trial u, v, a; u moves by linear v + square a. Supported dofs (mask 0) stay where they are, at rest."""
+    """Trial u, v, a; u moves by linear v + square a. Supported dofs (mask 0) keep their place, with zero velocity."""
     u, v, a, moving = motion.u, motion.v, motion.lagged if scheme.lags else motion.a, nodes.mask
     trial_u, trial_v, trial_a = work.u, work.v, work.a
     vu, vv, va = scheme.vu / dt, scheme.vv, scheme.va * dt
@@ -90,7 +89,7 @@ def guess(
 def carry_over(
     scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, a: Floats, work: Scratch
 ) -> None:
-    """What the equilibrium of the increment knows from its loads and its start, a being its accelerations."""
+    """Known forces in the equilibrium of the increment, from its loads and its start, with accelerations a there."""
     combine(loading.vectors, loading.weighted, k, work.load)
     load, known_force, force = work.load, work.known_force, motion.force
     for dof in range(load.shape[0]):
@@ -106,9 +105,9 @@ def carry_over(
 
 @called_kernel
 def lag_supports(lag: float, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch) -> None:
-    """Let the exact accelerations of supports act at the time of the weighted forces, lag dt after that of WM M a.
-    Accelerations of free dofs take on such a lag by themselves (Erlicher, Bonaventura & Bursi, Comput. Mech. 28
-    (2002) 83-104); those of supports do not, and over a coupled mass would leave the scheme with first order."""
+    """Evaluate the exact accelerations of supports at the time of the weighted forces, lag dt after that of WM M a.
+    Accelerations of free dofs have this lag by themselves (Erlicher, Bonaventura & Bursi, Comput. Mech. 28 (2002)
+    83-104); those of supports do not, and with a coupled mass would reduce the scheme to first order."""
     change = work.momentum
     for dof in range(change.shape[0]):
         change[dof] = 0.0
@@ -124,8 +123,8 @@ def lag_supports(lag: float, k: int, problem: Problem, loading: Loading, motion:
 @kernel
 def residual(scheme: Coefficients, problem: Problem, work: Scratch) -> float:
     """Out-of-balance force of the trial state (zero at supported dofs); returns its largest component, or NaN.
-    Leaves C v in ``work.damping_force`` and, unless the mass is lumped, M a in ``work.inertia``: a pass through memory
-    less."""
+    Leaves C v in ``work.damping_force`` and, unless the mass is lumped, M a in ``work.inertia``, which saves a pass
+    through memory."""
     nodes, equations = problem.nodes, problem.equations
     is_diagonal = is_lumped(problem)
     if not is_diagonal:
@@ -160,12 +159,11 @@ def scale_of(
 ) -> float:  # fmt: skip
     """D: the forces the residual is compared with.
     The largest over all dofs of |f_int + C v| at supported and |f_ext - M a| at other dofs, and of |M v|/(beta dt).
-    travels: increments are automatic, and may become so short that |M v|/(beta dt) of a heavy node says nothing of what
-    light ones need. It counts no more than what makes the work of the residuals the same part of v.M v/2. v is taken
-    less the middle of its range over nodes that take part, and the ground where that is 1;
-    ``work.shift`` is used as room. None of them in lanes, whose increments are given.
-    In statics, where that is next to nothing beside the bars' own forces (tensegrity, a free body), the largest of
-    these."""
+    travels: increments are automatic, and may become so short that |M v|/(beta dt) of a heavy node is too large for
+    light ones. It is limited so that the work of the residuals is the same fraction of v.M v/2. v is relative to the
+    middle of its range over nodes that take part, and the ground if that is 1;
+    ``work.shift`` is used as a work array. Not used in lanes, whose increments are given.
+    In statics, if D is very small beside the bars' own forces (tensegrity, a free body), the largest of these."""
     nodes = problem.nodes
     dynamic = 1.0 if scheme.wm != 0.0 else 0.0
     is_diagonal = is_lumped(problem)
@@ -198,7 +196,7 @@ def scale_of(
 
 @called_kernel
 def leave_travel(ground: float, v: Floats, takes_part: Floats, relative: Floats) -> None:
-    """v (3n,) less the middle of its range, by component: the same in every frame that travels."""
+    """v (3n,) less the middle of its range, by component: independent of a uniform motion of the whole."""
     for c in range(3):
         low, high = (0.0, 0.0) if ground > 0.0 else (math.inf, -math.inf)
         for dof in range(c, v.shape[0], 3):
@@ -209,7 +207,7 @@ def leave_travel(ground: float, v: Floats, takes_part: Floats, relative: Floats)
 
 
 SELF_STRESSED = 1e-3
-"""Part of the largest force of a bar below which loads and reactions say nothing of the forces in a structure."""
+"""Fraction of the largest force of a bar below which loads and reactions are no scale for the forces in a structure."""
 
 
 @number_kernel
@@ -241,7 +239,7 @@ def largest_product(x: Floats, y: Floats) -> float:
 
 @number_kernel
 def largest_force(is_diagonal: bool, dynamic: float, nodes: Nodes, work: Scratch) -> float:
-    """Largest of |f_int + C v| where closed and |f_ext - M a| where open; ``inertia``: M a unless it is lumped."""
+    """Largest of |f_int + C v| at supports and |f_ext - M a| at other dofs; ``inertia``: M a unless it is lumped."""
     force, damping_force, load, a, inertia = work.force, work.damping_force, work.load, work.a, work.inertia
     is_open, mass, is_damped = nodes.mask, nodes.mass, nodes.damping.shape[0] > 0
     value = 0.0
@@ -263,8 +261,8 @@ def worst(rest: Floats) -> int:
 
 @called_kernel
 def takes_back(scheme: Coefficients, dt: float, begins: bool, memory: Floats, work: Scratch) -> bool:
-    """Half of the last correction, where R.R has not fallen since before it, at most ``MOST_HALVINGS`` times.
-    begins: there is no R.R to compare with. Else the trial state stays, and its R.R is the next to fall."""
+    """Halves the last correction if it has not decreased R.R, at most ``MOST_HALVINGS`` times.
+    begins: there is no R.R to compare with. Otherwise the trial state is kept, and its R.R must decrease next."""
     is_worse: bool = halves(scheme, dt, begins, True, memory, work)
     return is_worse
 
@@ -292,7 +290,7 @@ def halves(scheme: Coefficients, dt: float, begins: bool, asks: bool, memory: Fl
 
 @inner_kernel
 def correct(scheme: Coefficients, dt: float, shifted: bool, problem: Problem, work: Scratch) -> bool:
-    """Move the trial state by du (and, ``shifted``, the supports by ``shift``); False: not finite.
+    """Moves the trial state by du (and, ``shifted``, the supports by ``shift``); False: not finite.
     ``du``, zero at supported dofs, ends as the whole correction."""
     bars, equations = problem.bars, problem.equations
     du, shift = work.du, work.shift
@@ -319,21 +317,21 @@ def correct(scheme: Coefficients, dt: float, shifted: bool, problem: Problem, wo
 
 
 TIGHTEST_FORCING, LOOSEST_FORCING = 1e-8, 1e-2
-"""Range of the fraction of the residual that an iterative linear solve may leave."""
+"""Range of the relative accuracy of an iterative linear solve."""
 LEAST_FORCING = 1e-13
-"""The same of solves that have no Newton iteration around them."""
+"""The same for solves without a Newton iteration around them."""
 FILTER_FORCING = 1e-5
-"""The same of filters of error estimates, the least of which are some thousandths of what they are given."""
+"""The same for filters of error estimates, whose smallest results are some thousandths of their input."""
 ROD_STRAIN = 1e-12
 """Largest strain of a rod in a converged increment."""
 ROD_FLOOR = 1e-16
-"""Strain of rods that cannot be told from none."""
+"""Strain of rods that counts as zero."""
 STALLED = 0.9
-"""A residual that keeps more than this fraction of its value from one solve to the next no longer falls."""
+"""A residual no longer decreases if it keeps more than this fraction from one solve to the next."""
 NOTHING_LEFT = 1e-16
-"""Part of the forces D that a residual need not fall below: half of the last digit of the largest of them."""
+"""Residual over the forces D that is small enough: half of the last digit of the largest force."""
 NOISY = 0.3
-"""The same among residuals that are as small as the round-off of bar forces: Newton's method would do much better."""
+"""The same for residuals as small as rounding errors of bar forces: Newton's method reduces others much more."""
 
 
 @inner_kernel
@@ -354,9 +352,9 @@ def rod_strain(bars: Bars, work: Scratch) -> float:
 def is_converged(
     limits: Floats, norm: float, scale: float, iteration: int, bars: Bars, motion: Motion, work: Scratch
 ) -> tuple[bool, int]:
-    """All given criteria hold, or the residual has reached the round-off floor; flags say what was special.
-    to_floor: once they hold, go on until the residual no longer falls or is ``NOTHING_LEFT`` of the forces, or to the
-    last iteration allowed. Where a solution has few digits (zero, along an axis) residuals would fall to 1e-320."""
+    """Whether all given criteria hold, or the residual is a rounding error; flags for special cases.
+    to_floor: then iterate until the residual no longer decreases or is ``NOTHING_LEFT`` of the forces, or to the last
+    iteration allowed. If a solution has few digits (zero, along an axis) residuals would decrease to 1e-320."""
     memory = motion.memory
     good, is_vanished = True, False
     if common(limits[LIMIT.relative]) >= 0.0:
@@ -397,16 +395,16 @@ def largest_move(u0: Floats, u1: Floats) -> float:
 
 @inner_kernel
 def next_forcing(norm: float, previous: float) -> float:
-    """How well the next linear solve is worth solving: a third of what the last Newton step left.
-    Where the motion is nearly linear this tightens until one solve per increment does; where it is not, solves beyond
-    the reach of the linearisation are spared. After Eisenstat & Walker, SIAM J. Sci. Comput. 17 (1996)."""
+    """Relative accuracy of the next linear solve: a third of the last reduction by a Newton step.
+    For nearly linear motion it decreases until one solve per increment is enough; otherwise accuracy beyond that of
+    the linearisation is not wasted. After Eisenstat & Walker, SIAM J. Sci. Comput. 17 (1996)."""
     ratio = norm / previous if previous > 0.0 else 0.0
     return min(max(0.3 * ratio, TIGHTEST_FORCING), LOOSEST_FORCING)
 
 
 @kernel
 def forcing_of(phase: int, memory: Floats) -> float:
-    """Fraction of the residual that the linear solve of a phase may leave."""
+    """Relative accuracy of the linear solve of a phase."""
     if phase == groups.FILTER:
         return FILTER_FORCING
     forcing: float = memory[MEMORY.forcing] if phase in (groups.CORRECT, groups.LOAD_DIRECTION) else LEAST_FORCING

@@ -6,27 +6,27 @@ A scheme is a row of numbers (``solve/schemes.py``). With u the unknown at t_{n+
     WM M a1 + (1 - WM) M a + WF f1 + (1 - WF) f + C (WC v1 + (1 - WC) v) = WC f_ext1 + (1 - WC) f_ext
 
 ``secant``: f1 is the force of the increment (discrete gradient between u and u1), as are its rates and temperatures.
-The caller weighs f_ext in time.
+The caller computes the weighted means of f_ext in time.
 
-``march`` walks a chunk of increments and Newton iterations. Where the linear solver is not compiled code it *returns*
+``march`` computes a chunk of increments by Newton iterations. If the linear solver is not compiled code it *returns*
 NEED_SOLVE with residual and tangent filled in; the caller writes ``du`` and calls again with the same ``control``.
-A failed increment leaves ``Motion`` at its last good state, so that every retry starts clean.
+A failed increment leaves ``Motion`` at its last converged state, from which it can be repeated.
 
 Convergence, counts and the norm are those of Code_Aster's DYNA_NON_LINE: the test comes after each solve,
 ``iterations`` counts solves (the prediction included, ITER_GLOB), |R|_inf over free dofs is compared with
 RESI_GLOB_RELA * D (``scale_of``).
 
-Snaps: bars that were slack pull at once, because their ends move apart when they become taut.
+Snaps: slack bars that become taut while their ends separate.
 
-A bar of stiffness k between masses m_i and m_j whose ends move apart at the speed w when it becomes taut pulls with
+A bar of stiffness k between masses m_i and m_j whose ends separate at the speed w when it becomes taut has the peak
 
     Z w,    Z = sqrt(k mu),    1/mu = 1/m_i + 1/m_j    (supports are infinite masses)
 
-a moment later: half its kinetic energy mu w^2/2 of stretching against k. In a chain of such bars that is, but for a
-factor sqrt(2), Joukowsky's A sqrt(E rho) w, with which the front of the snap runs along the line; it doubles where the
-line is held. w is the mean speed in the increment, so that bars which ring about zero tension in much less time than
-the increment do not count. The snap counts where Z w, or the tension that the increment already finds, is a given
-share of the largest internal force so far.
+from its kinetic energy mu w^2/2 of stretching against k. In a chain of such bars this is, except for a factor sqrt(2),
+Joukowsky's A sqrt(E rho) w, the tension of the front that travels along the line; it doubles at a support. w is the
+mean speed in the increment, so that bars that oscillate about zero tension much faster than the increment do not
+count. A snap counts if Z w, or the tension found by the increment, is a given fraction of the largest internal force
+so far.
 
 Sources: Joukowsky 1898 (water hammer; the same equations); snap loads of moorings: Hsu, Thiagarajan & Manuel, Ocean
 Engineering 146 (2017) 8-25.
@@ -97,8 +97,8 @@ HUGE = 1e300
 @inner_kernel
 def eliminate(is_filled: bool, enough: float, diagonal: Diagonal, problem: Problem, work: Scratch) -> bool:
     """One linear solve along chains, in a band or with a border; False: no safe pivot, or another solver is wanted.
-    is_filled, diagonal  as ``solve_chain`` takes them; bands take filled blocks
-    enough               error up to which answers that are checked are not refined"""
+    is_filled, diagonal  as in ``solve_chain``; bands need filled blocks
+    enough               error up to which checked solutions are not refined"""
     nodes, bars, tree, solver = problem.nodes, problem.bars, problem.tree, problem.solver
     if solver == BORDER or (bars.rods.shape[0] > 0 and solver in (*CHAINS, BAND)):
         return solve_checked(is_filled, enough, diagonal, problem, work)
@@ -115,8 +115,8 @@ def eliminate(is_filled: bool, enough: float, diagonal: Diagonal, problem: Probl
 def solve_compiled(
     is_filled: bool, enough: float, forcing: float, diagonal: Diagonal, problem: Problem, memory: Floats, work: Scratch
 ) -> bool:
-    """One linear solve by a compiled solver; False where it must be done outside (nodal blocks are then undefined).
-    forcing  fraction of the residual that iterative solvers may leave"""
+    """One linear solve by a compiled solver; False if it must be done outside (nodal blocks are then undefined).
+    forcing  relative accuracy of iterative solvers"""
     nodes, solver = problem.nodes, problem.solver
     if solver == CG:
         spent = solve_cg(forcing, linear_system(nodes, work), work.krylov)
@@ -202,7 +202,7 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
                         record.increments[k, ROW.norm] = norm / scale if scale > 0.0 else norm
                         return groups.NOT_CONVERGED
                     memory[MEMORY.closing_strain], memory[MEMORY.closing_norm] = strain, norm
-                    is_forceless = scheme.wm == 0.0 and scale <= limits[LIMIT.floor]  # of which nothing is a part
+                    is_forceless = scheme.wm == 0.0 and scale <= limits[LIMIT.floor]  # no force to compare with
                     memory[MEMORY.closing_scale], memory[MEMORY.closing_flags] = 0.0 if is_forceless else scale, flags
                     if nodes.directed_mass.shape[0] > 0 and not scheme.secant:
                         time, families = loading.time[k + 1], problem.families
@@ -296,8 +296,8 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
 
 
 CLEARLY = 0.5
-"""A slack bar cannot reach a tension if its modulus times its stretching is below this part of it: its modulus is that
-at zero strain, and it may cool at the same time."""
+"""A slack bar cannot reach a tension if its modulus times its stretching is below this fraction of it: the modulus
+at zero strain is used, and it may cool at the same time."""
 
 
 @called_kernel
@@ -329,7 +329,7 @@ def snaps(fraction: float, k: int, nodes: Nodes, bars: Bars, loading: Loading, m
             if nodes.mask[node] + nodes.mask[node + 1] + nodes.mask[node + 2] > 0.0 and nodes.mass[node] > 0.0:
                 inverse += 1.0 / nodes.mass[node]
         is_fast = rise * rise * stiffness > least * least * dt * dt * inverse
-        if not is_fast and stiffness * rise < CLEARLY * least:  # most bars: what they pull with is not looked at
+        if not is_fast and stiffness * rise < CLEARLY * least:  # most bars: their force need not be computed
             continue
         if bar_point(e, u0, motion.v, bars, before, motion.multiplier)[1] > 0.0:
             continue

@@ -1,12 +1,12 @@
-"""Velocities and accelerations of the end of an increment, where the recursion has others.
+"""Velocities and accelerations at the end of an increment, if those of the recursion differ.
 
 Newmark's formulas with constraints on positions alone let multipliers alternate in sign, undamped (an index-3 system).
-At the end of an increment v and a of rods are therefore moved to the nearest ones, measured by the mass, that fit:
+At the end of an increment v and a are therefore projected, in the norm of the mass, onto the constraints of rods:
 
     M dv + G^T mu = 0, G (v + dv) = 0;      M da + G^T nu = f_ext - f_int - C v - M a, G (a + da) = - |v_j - v_i|^2
 
-and nu goes into the multipliers. Order and positions stay as they are; without rods nothing changes. The same linear
-solvers do it: mass in place of the effective tangent, bars without stiffness, the rates as the gaps of the rods.
+and nu is added to the multipliers. Order and positions do not change, nor does anything without rods. The same linear
+solvers are used: mass in place of the effective tangent, bars without stiffness, the rates as the gaps of the rods.
 
 Schemes that average forces (HHT, generalized alpha) have accelerations that belong to (WF - WM) dt after the end. The
 accelerations of the end itself, and with them reactions and multipliers, are those that its forces give,
@@ -16,8 +16,8 @@ accelerations of the end itself, and with them reactions and multipliers, are th
 and the lagged ones of the recursion follow by  WM lagged1 + (1 - WM) lagged = WF a1 + (1 - WF) a  (Arnold & Bruels).
 
 ENERGY MOMENTUM keeps lengths by s + s1 = dt/4 (|w1|^2 - |w|^2), s = d.w, w = v_j - v_i: a motion that starts with
-s = 0 has rates that alternate about dt^2/4 w.w' for ever, and multipliers that alternate with dt. Its motion stays as
-it is; its accelerations and multipliers are projected for the tables, with d and w of the middle of the increment.
+s = 0 has rates that alternate about dt^2/4 w.w' without decay, and multipliers that alternate with dt. The motion is
+kept; accelerations and multipliers are projected for the tables, with d and w of the middle of the increment.
 
 Sources: Hairer & Wanner, Solving Ordinary Differential Equations II, ch. VII.2 (projection methods); Arnold & Bruels,
 Multibody Syst. Dyn. 18 (2007) 185-202.
@@ -63,7 +63,7 @@ def mass_blocks(nodes: Nodes, work: Scratch) -> None:
 
 @called_kernel
 def couple_masses(factor: float, nodes: Nodes, cross: Floats) -> None:
-    """cross += factor times the mass that families put between nodes."""
+    """cross += factor times the mass of families between nodes."""
     for p in range(nodes.mass_pairs.shape[0]):
         for k in range(9):
             value = factor * nodes.directed_mass[nodes.mass.shape[0] // 3 + p, k]
@@ -73,7 +73,8 @@ def couple_masses(factor: float, nodes: Nodes, cross: Floats) -> None:
 
 @called_kernel
 def mass_system(stiffness: float, nodes: Nodes, bars: Bars, work: Scratch) -> None:
-    """Mass as the matrix of the next linear solve (its nodal blocks apart), and so much of bars' stiffness; no load."""
+    """Mass as the matrix of the next linear solve (without its nodal blocks), plus a multiple of bar stiffness; no
+    load."""
     for e in range(bars.off_mass.shape[0]):
         work.tangent.off[e] = bars.off_mass[e]
     for p in range(work.tangent.cross.shape[0]):
@@ -138,8 +139,8 @@ def acceleration_gaps(secant: bool, dt: float, bars: Bars, u0: Floats, work: Scr
 def acceleration_system(
     scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
 ) -> None:
-    """Matrix (its nodal blocks apart), residual and gaps of the accelerations of the end of increment k.
-    The residual is what the forces of the end leave of those in ``work.a``; a recursion that lags keeps these."""
+    """Matrix (without its nodal blocks), residual and gaps of the accelerations at the end of increment k.
+    The residual is that of the forces at the end with ``work.a``; a recursion with a lag stores these accelerations."""
     nodes, bars, equations = problem.nodes, problem.bars, problem.equations
     secant, lags = scheme.secant, scheme.lags
     if secant or lags:
@@ -160,7 +161,7 @@ def acceleration_system(
 
 @inner_kernel
 def end_accelerations(k: int, nodes: Nodes, loading: Loading, work: Scratch) -> None:
-    """The same where nothing couples the dofs, at once; dofs without mass keep theirs.
+    """The same without coupling of dofs, in closed form; dofs without mass keep theirs.
     ``work.damping_force`` holds C v."""
     combine(loading.vectors, loading.factors, k + 1, work.load)
     for dof in range(work.a.shape[0]):
@@ -193,7 +194,7 @@ def add_pulls(bars: Bars, tau: Floats, bar_tangent: Floats, force: Floats) -> No
 
 @called_kernel
 def move_accelerations(scheme: Coefficients, problem: Problem, motion: Motion, work: Scratch) -> None:
-    """a += du, multipliers and the internal force follow, and what the recursion goes on with."""
+    """a += du; updates multipliers, the internal force, and the accelerations of the recursion."""
     nodes, bars, equations = problem.nodes, problem.bars, problem.equations
     expand(equations, work.du)
     for dof in range(work.a.shape[0]):
@@ -212,7 +213,7 @@ def move_accelerations(scheme: Coefficients, problem: Problem, motion: Motion, w
 
 @called_kernel
 def projected_work(problem: Problem, loading: Loading, motion: Motion, work: Scratch) -> float:
-    """What supports would do against the pulls of rods that the last projection found, of which no motion knows."""
+    """Work of supports against the forces of rods from the last projection, which is not part of the motion."""
     bars, equations = problem.bars, problem.equations
     pull, total = work.shift, 0.0
     for dof in range(pull.shape[0]):

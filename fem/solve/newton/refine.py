@@ -1,12 +1,12 @@
-"""A linear solve with rods or a border, checked by its own residual and refined until that is round-off.
+"""A linear solve with rods or a border, checked by its residual and refined until that is a rounding error.
 
-Every answer du, tau of a compiled solver is put back into the equations it should satisfy,
+Every solution du, tau of a compiled solver is inserted into its equations,
 
     rest = r - K du - P tau,    rest of the gaps = - g - Q^T du,
 
-bar by bar, not with the matrix that the solver added up, and each component is compared with the sum of the magnitudes
-it consists of: the relative change of the given numbers that would make the answer exact. What is left is solved for
-once more, with the same matrix, while that helps.
+bar by bar, not with the assembled matrix, and each component is compared with the sum of the magnitudes it consists of:
+the relative change of the given numbers that would make the solution exact. A correction is computed with the same
+matrix while that helps.
 Sources: Oettli & Prager, Numer. Math. 6 (1964) 405-409; Skeel, Math. Comput. 35 (1980) 817-832: one such step in the
 same precision makes an elimination as good as one with the best order and scaling.
 """
@@ -29,9 +29,9 @@ from fem.solve.newton.groups import Nodes, Problem, Scratch
 from fem.solve.newton.tangent import linear_system
 
 TOWARDS = 1e-10
-"""Error up to which an answer needs no refinement where Newton's method goes on from it."""
+"""Error up to which a solution needs no refinement if Newton's method continues from it."""
 NEGLIGIBLE = 1e-12
-"""Error for which no answer is refined: each is a correction, small beside what it is added to."""
+"""Error below which no solution is refined: it is a correction, small beside what it is added to."""
 MOST_SOLVES = 8
 # Rows of ``Scratch.whole`` (3, 3n): the right-hand side as given, the solution so far, the sizes of the equations; of
 # ``Scratch.pulls`` (2, m): the gaps as given, the multipliers so far
@@ -40,8 +40,8 @@ RIGHT, FOUND, SIZE = 0, 1, 2
 
 @called_kernel
 def solve_checked(is_filled: bool, enough: float, diagonal: Diagonal, problem: Problem, work: Scratch) -> bool:
-    """``work.du`` and ``work.tau`` for ``work.residual`` and the gaps; False where they would not be right.
-    enough  error at which an answer is taken as it is, if it is not ``NEGLIGIBLE``"""
+    """``work.du`` and ``work.tau`` for ``work.residual`` and the gaps; False: they are inaccurate.
+    enough  error at which a solution is accepted, if it is not ``NEGLIGIBLE``"""
     nodes, bars, tree, enough = problem.nodes, problem.bars, problem.tree, max(enough, NEGLIGIBLE)
     keep(is_filled, work)
     before, error, is_solved = np.inf, np.inf, True
@@ -68,7 +68,7 @@ def solve_checked(is_filled: bool, enough: float, diagonal: Diagonal, problem: P
 
 @inner_kernel
 def keep(is_filled: bool, work: Scratch) -> None:
-    """Store the right-hand side, and start from the answer 0."""
+    """Stores the right-hand side, and starts from the solution 0."""
     for dof in range(work.residual.shape[0]):
         work.whole[RIGHT, dof], work.whole[FOUND, dof] = work.residual[dof], 0.0
     for e in range(work.tau.shape[0]):
@@ -81,7 +81,7 @@ def keep(is_filled: bool, work: Scratch) -> None:
 
 @inner_kernel
 def open_again(is_filled: bool, work: Scratch) -> None:
-    """The matrix as it was given, which a solve writes over, and no pulls."""
+    """Restores the matrix, which a solve overwrites, without pulls."""
     if is_filled:
         for i in range(work.block.shape[0]):
             for k in range(9):
@@ -92,7 +92,7 @@ def open_again(is_filled: bool, work: Scratch) -> None:
 
 @inner_kernel
 def restore(work: Scratch) -> None:
-    """The right-hand side as it was given, and the whole answer."""
+    """Restores the right-hand side, and the whole solution."""
     for dof in range(work.residual.shape[0]):
         work.residual[dof], work.du[dof] = work.whole[RIGHT, dof], work.whole[FOUND, dof]
     for e in range(work.tau.shape[0]):
@@ -101,7 +101,7 @@ def restore(work: Scratch) -> None:
 
 @inner_kernel
 def accumulate(sign: float, work: Scratch) -> None:
-    """The last correction to the answer."""
+    """Adds the last correction to the solution."""
     for dof in range(work.du.shape[0]):
         work.whole[FOUND, dof] += sign * work.du[dof]
     for e in range(work.tau.shape[0]):
@@ -112,7 +112,8 @@ def accumulate(sign: float, work: Scratch) -> None:
 def leave_rest(
     is_filled: bool, diagonal: Diagonal, nodes: Nodes, bars: Bars, equations: Equations, work: Scratch
 ) -> float:
-    """What the answer leaves into ``work.residual`` and the gaps; returns the largest part of an equation, or NaN."""
+    """Writes the residual of the solution into ``work.residual`` and the gaps; returns its largest fraction of an
+    equation, or NaN."""
     rest_of_nodes(is_filled, diagonal, work)
     rest_of_bars(bars, work)
     condense(equations, work.residual)
@@ -120,7 +121,7 @@ def leave_rest(
     largest = 0.0
     for dof in range(nodes.mask.shape[0]):
         largest = max(largest, nodes.mask[dof] * work.whole[SIZE, dof])
-    rest, size = 0.0, 1.0  # of the worst equation so far: one division for all
+    rest, size = 0.0, 1.0  # of the worst equation so far: a single division
     for dof in range(nodes.mask.shape[0]):
         its, its_size = abs(work.residual[dof]), work.whole[SIZE, dof] + NOTHING * largest
         is_open = nodes.mask[dof] != 0.0
@@ -144,7 +145,8 @@ def condense_sizes(equations: Equations, whole: Floats) -> None:
 
 @inner_kernel
 def longest_move(is_filled: bool, diagonal: Diagonal, work: Scratch) -> float:
-    """Of the answer, or of nodes that follow their loads alone: where rods allow no move the answer is 0."""
+    """Largest displacement of the solution, or of nodes under their loads alone: if rods allow no motion the solution
+    is 0."""
     longest = 0.0
     for i in range(work.kept.shape[0]):
         multiple = isotropic(diagonal, 3 * i)
@@ -158,7 +160,7 @@ def longest_move(is_filled: bool, diagonal: Diagonal, work: Scratch) -> float:
 
 @inner_kernel
 def rest_of_nodes(is_filled: bool, diagonal: Diagonal, work: Scratch) -> None:
-    """Start the rest with what acts on nodes one by one, and what couples two."""
+    """Begins the residual with terms of single nodes and of pairs."""
     x, rest, whole = work.whole[FOUND], work.residual, work.whole
     for i in range(work.kept.shape[0]):
         multiple = isotropic(diagonal, 3 * i)
@@ -190,7 +192,7 @@ def rest_of_bars(bars: Bars, work: Scratch) -> None:
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
         pull, size, t = 0.0, 0.0, bar_tangent[GEOMETRIC, e]
         coupling = work.tangent.off[e] if work.tangent.off.shape[0] > 0 else 0.0
-        if not some((bar_tangent[ALPHA, e] != 0.0) | (t != 0.0) | (coupling != 0.0)):  # bars beside masses alone
+        if not some((bar_tangent[ALPHA, e] != 0.0) | (t != 0.0) | (coupling != 0.0)):  # bars without contribution
             continue
         if common(bar_tangent[ALPHA, e]) == np.inf:
             pull = work.pulls[FOUND, e]
@@ -215,7 +217,7 @@ def rest_of_bars(bars: Bars, work: Scratch) -> None:
 
 @inner_kernel
 def rest_of_gaps(error: float, longest: float, bars: Bars, work: Scratch) -> float:
-    """What is left of the gaps of rods; returns the larger of ``error`` and its fraction."""
+    """Residual of the gaps of rods; returns the larger of ``error`` and its fraction."""
     x, bar_tangent, largest = work.whole[FOUND], work.tangent.bar_tangent, 0.0
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
@@ -230,7 +232,7 @@ def rest_of_gaps(error: float, longest: float, bars: Bars, work: Scratch) -> flo
             rest -= bar_tangent[Q + c, e] * (x[j + c] - x[i + c])
             size += abs(bar_tangent[Q + c, e]) * (abs(x[j + c]) + abs(x[i + c]))
         bar_tangent[GAP, e] = -rest
-        if bars.kinds[e, 0] == LEG:  # the other branch follows
+        if bars.kinds[e, 0] == LEG:  # the other leg follows
             before, size_before = rest, size
             continue
         if bars.kinds[e, 0] == BEYOND:

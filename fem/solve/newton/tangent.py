@@ -1,4 +1,4 @@
-"""The effective tangent as linear solvers need it: blocks within one node, and its product with a support motion."""
+"""The effective tangent for linear solvers: blocks within one node, and its product with a support motion."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fem.solve.schemes import Coefficients
 
 @inner_kernel
 def diagonal_of(phase: int, is_bare: bool, scheme: Coefficients, dt: float, nodes: Nodes) -> Diagonal:
-    """Diagonal of the matrix of a phase where it is not in the blocks (``is_bare``), else nothing."""
+    """Diagonal of the matrix of a phase if it is not part of the blocks (``is_bare``), else zero."""
     by_mass, by_damping = 0.0, 0.0
     if is_bare:
         by_mass = 1.0
@@ -26,7 +26,7 @@ def diagonal_of(phase: int, is_bare: bool, scheme: Coefficients, dt: float, node
 
 @inner_kernel
 def linear_system(nodes: Nodes, work: Scratch) -> LinearSystem:
-    """What an elimination along chains solves."""
+    """The system of an elimination along chains."""
     return LinearSystem(
         nodes.mask, work.tangent, work.block, work.residual, work.inverse, work.pinned, work.du, work.tau
     )
@@ -56,7 +56,7 @@ def nodal_blocks(scheme: Coefficients, dt: float, problem: Problem, work: Scratc
 
 @called_kernel
 def lift(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) -> None:
-    """Take the prescribed part of the first correction to the right-hand side: residual -= K shift.
+    """Moves the prescribed part of the first correction to the right-hand side: residual -= K shift.
     K is the effective tangent without inertia: accelerations of supports are exact from the start."""
     nodes, bars, equations, tangent = problem.nodes, problem.bars, problem.equations, work.tangent
     x, product, ends, bar_tangent = work.shift, work.residual, tangent.ends, tangent.bar_tangent
@@ -79,7 +79,7 @@ def lift(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) -> No
 
 @inner_kernel
 def fill_blocks(phase: int, scheme: Coefficients, dt: float, problem: Problem, work: Scratch) -> None:
-    """Blocks within one node of the matrix to solve with: the effective tangent's, or the mass."""
+    """Blocks within one node of the matrix of a phase: the effective tangent, or the mass."""
     nodes = problem.nodes
     if phase in (groups.CORRECT, groups.LOAD_DIRECTION):
         nodal_blocks(scheme, dt, problem, work)
@@ -89,7 +89,7 @@ def fill_blocks(phase: int, scheme: Coefficients, dt: float, problem: Problem, w
 
 @inner_kernel
 def fill_matrix(phase: int, is_bare: bool, k: int, through: Passage) -> None:
-    """The matrix and right-hand side of the next linear solve. is_bare: its nodal blocks are a ``diagonal_of``."""
+    """Matrix and right-hand side of the next linear solve. is_bare: its nodal blocks are a ``diagonal_of``."""
     scheme, problem, work, dt = through.scheme, through.problem, through.work, through.loading.dt[k]
     bars = problem.bars
     if phase == groups.CORRECT and problem.nodes.mass_pairs.shape[0] > 0:

@@ -4,10 +4,10 @@ With the multipliers p of the taut ropes and the gaps g of the slack ones, an eq
 
     0 <= p,  g <= 0,  one of the two zero
 
-Each increment is solved with the taut ropes of the last one as rods, the slack ones left out; taut ones that would push
-go slack, slack ones that are too long become taut, and it is solved again from its start. All change at once while that
-leads on, else the one that is furthest off alone; ropes whose lengths depend on each other never pull all at once.
-Where the slack ropes leave a mechanism all are tried taut, once: a load that falls into its ropes.
+Each increment is solved with the taut ropes of the last one as rods, without the slack ones. Taut ropes in compression
+become slack, slack ropes that are too long become taut, and it is solved again from its start. All change together
+while that makes progress, otherwise only the worst one; of ropes whose lengths depend on each other only some pull.
+If the slack ropes leave a mechanism, all ropes are tried taut, once (a load that falls into its ropes).
 Sources: Luenberger & Ye, Linear and Nonlinear Programming (2008), ch. 12.3 (active sets); Judice & Pires, Comput. Oper.
 Res. 21 (1994) 587-596 (changes of many at once).
 """
@@ -31,7 +31,7 @@ from fem.solve.statics.mechanisms import MECHANISM, hold_unrestrained, softest
 from fem.solve.step_system import NO_ROPES, loading_at
 
 NO_PULL = 1e-10
-"""Fraction of the largest force that is no pull and no push."""
+"""A tension below this fraction of the largest force counts as zero."""
 NO_GAP = 1e-12
 """Strain below which a slack rope is not too long."""
 MOST_TRIALS = 1000
@@ -46,7 +46,7 @@ class ActiveSet(Watched):
     changing = ("taut", "trouble", "notice")
 
     def start(self, motion: Motion, now: float) -> None:
-        """Ropes at their length are taut at first; those between two supports never are."""
+        """Ropes at their length begin taut, except those between two supports."""
         if np.any(self.friction):
             self.step_run.notify("planes are smooth in statics: FRICTION of *STOP PLANE acts in *DYNAMIC steps only")
         gap = self._gaps(motion)
@@ -56,11 +56,11 @@ class ActiveSet(Watched):
         self.step_run.stage = self.stages.of(self.taut)
 
     def march(self, control: Ints, chunk: Loading, kept: Record) -> int:
-        """Every increment is a search."""
+        """Every increment is solved by a search for the taut ropes."""
         return groups.EVENT
 
     def advance(self, begin: float, end: float, dt: float) -> tuple[Record, Loading]:
-        """One increment, with the ropes that are taut at its end. Failed: it has no solution, or none is found."""
+        """One increment, with the ropes that are taut at its end. Failed: no solution exists, or none is found."""
         motion = self.step_run.progress.motion
         saved, before, self.trouble = copy_of(motion), self.taut.copy(), ""
         try:
@@ -77,7 +77,7 @@ class ActiveSet(Watched):
         return kept, chunk
 
     def _search(self, begin: float, end: float, dt: float, saved: Motion) -> tuple[Record, Loading]:
-        """Try sets of taut ropes until one fits."""
+        """Tries sets of taut ropes until one satisfies the conditions."""
         iterations, alone, tried = 0.0, False, {self.taut.tobytes()}
         (kept, chunk, off), why = self._first(begin, end, dt, saved)
         pushed = np.zeros(len(off), np.bool_)
@@ -106,8 +106,8 @@ class ActiveSet(Watched):
                 alone = True
 
     def _changed(self, taut: Flags, wrong: Flags, pushed: Flags, pull: Floats, now: float) -> Flags:
-        """The set without the ropes that push, and with those that are too long.
-        Others that are at their length take the places of those that go, unless they have pushed in this increment."""
+        """The set without the ropes in compression, and with those that are too long.
+        Others at their length replace those removed, unless they were in compression in this increment."""
         motion = self.step_run.progress.motion
         stays, rows = taut & ~wrong, self._rows(motion, now)
         pull = np.where(stays, np.maximum(pull, 0.0), 0.0)
@@ -119,11 +119,11 @@ class ActiveSet(Watched):
         return np.asarray(gap > -SAME_LENGTH * self.length**2)
 
     def _some(self, motion: Motion, now: float, wanted: Flags) -> Flags:
-        """As many of the ropes wanted (r,) as can pull at once."""
+        """A largest set of the ropes wanted (r,) that can pull together."""
         return enter(self._rows(motion, now), np.zeros(len(wanted), np.bool_), np.flatnonzero(wanted), None)
 
     def _rows(self, motion: Motion, now: float) -> Floats:
-        """Gradients of the ropes, then of the rods, at a state (which stays as it is)."""
+        """Gradients of the ropes, then of the rods, at a state (which is not changed)."""
         stage = self.stages.of(np.ones(len(self.taut), np.bool_))
         evaluate_rods(stage, motion, now)
         rows = dense(over_independent(stage, stage.nodes.dof_kind))
@@ -132,7 +132,8 @@ class ActiveSet(Watched):
         return np.asarray(rows[order])
 
     def _first(self, begin: float, end: float, dt: float, saved: Motion) -> tuple[Trial, Exception | None]:
-        """With the states of the last increment; where these lead nowhere, and why, with all ropes taut."""
+        """Solves with the states of the last increment; if that fails, with all ropes taut; returns the error of the
+        former."""
         given = self.taut.copy()
         try:
             return self._try(given, begin, end, dt, saved), None
@@ -147,7 +148,8 @@ class ActiveSet(Watched):
                 raise error from None
 
     def _try(self, taut: Flags, begin: float, end: float, dt: float, saved: Motion) -> Trial:
-        """The increment with these ropes taut; how far each rope is off then, as a fraction (positive: wrong)."""
+        """The increment with these ropes taut, and the violation of each rope's condition, as a fraction (positive:
+        wrong)."""
         step_run, motion = self.step_run, self.step_run.progress.motion
         restore(motion, saved)
         self.taut[:] = taut
@@ -155,7 +157,7 @@ class ActiveSet(Watched):
         motion.multiplier[whole(stage.bars, self.ropes.bars[~taut])] = 0.0
         is_fresh = taut & (motion.multiplier[self.ropes.bars] <= 0.0)
         fresh = self.ropes.bars[is_fresh]
-        # Without a tension nothing resists across ropes: first guess as large as the forces that act. Stops push.
+        # Ropes have transverse stiffness only under tension: the first guess has the size of the loads. Stops push.
         loads = self.stages.first.loads
         acting = loads.factors(np.array([end]))[0] @ loads.vectors if len(loads.vectors) else np.zeros(1)
         force = max(float(np.abs(acting).max(initial=0.0)), float(np.abs(motion.reaction).max(initial=0.0)))
@@ -177,7 +179,8 @@ class ActiveSet(Watched):
         return kept, chunk, self._off(motion)
 
     def _off(self, motion: Motion) -> Floats:
-        """(r,) pushes as a fraction of the largest force, strains of slack ropes that are too long; 0: right."""
+        """(r,) compression as a fraction of the largest force, or strain of slack ropes that are too long; 0:
+        satisfied."""
         excess = self.excess(motion)
         force = max(float(np.abs(motion.force).max(initial=0.0)), float(np.abs(motion.reaction).max(initial=0.0)))
         push = excess * self.length / force if force > 0.0 else np.zeros(len(excess))
@@ -186,7 +189,7 @@ class ActiveSet(Watched):
         return np.where(self.can_pull, np.maximum(off, 0.0), 0.0)
 
     def _refuse_mechanism(self, now: float) -> None:
-        """ModelError where the model can move without resistance with the ropes as they are."""
+        """ModelError: with these states of the ropes the model is a mechanism."""
         step_run = self.step_run
         dof, fraction = softest(step_run.stage, step_run.progress.motion, now)
         if fraction < MECHANISM:
@@ -196,7 +199,7 @@ class ActiveSet(Watched):
             )
 
     def _slack(self) -> str:
-        """Which ropes are slack, for a message that says what moves."""
+        """Names of the slack ropes, for a message about a mechanism."""
         slack = ~self.taut & self.can_pull
         if not slack.any():
             return ""
@@ -206,7 +209,8 @@ class ActiveSet(Watched):
         )
 
     def _cycle(self, wrong: Flags, now: float, kept: Record, tried: int) -> Failed:
-        """No set of the ropes tried fits: note which ropes change for ever, and let the increment be cut back."""
+        """No set of the ropes satisfies the conditions: notes which ropes change repeatedly; the increment is then cut
+        back."""
         which = "no choice" if tried < MOST_TRIALS else f"none of {tried} choices"
         names = ", ".join(self.step_run.system.name_bar(int(e)) for e in self.ropes.bars[wrong][:6])
         self.trouble = (
@@ -218,22 +222,22 @@ class ActiveSet(Watched):
         return Failed(groups.NOT_CONVERGED, control, kept.increments)
 
 
-# Which of the ropes that should pull can do so at once: those whose lengths do not depend on each other.
+# Which of the ropes that should pull can do so together: those whose lengths do not depend on each other.
 #
 # Four ropes at their length hold one node in space, but only three of their tensions follow from equilibrium. With the
-# gradients g of lengths and the pulls p >= 0 of the ropes that pull now, one that enters with the pull t and depends on
-# them, g = sum c_i g_i, changes theirs to p_i - t c_i: the first one to reach zero gives way to it.
+# gradients g of lengths and the pulls p >= 0 of the ropes that pull now, a rope that enters with the pull t and depends
+# on them, g = sum c_i g_i, changes theirs to p_i - t c_i: the first one to reach zero is replaced by it.
 # Source: the ratio test of the simplex method; Nocedal & Wright, Numerical Optimization (2006), ch. 13.3.
 def enter(rows: Floats, taut: Flags, entering: Ints, pull: Floats | None) -> Flags:
-    """taut (r,) with the ropes ``entering`` added; where they depend on others these give way, or they stay out.
+    """taut (r,) with the ropes ``entering`` added; if one depends on others, it replaces one of them, or is not added.
     rows (r + q, n)  gradients of the ropes, then of the rods, over the independent dofs
-    pull (r,)        of the ropes now, changed; None: nothing gives way"""
+    pull (r,)        of the ropes now, changed; None: nothing is replaced"""
     taut, count = taut.copy(), len(taut)
     rods = np.arange(count, len(rows))
     basis = np.linalg.qr(rows[np.concatenate([np.flatnonzero(taut), rods])].T)[0]
     for r in entering.tolist():
         rest = rows[r].copy()
-        for _ in range(2):  # once more, against round-off
+        for _ in range(2):  # twice, because of rounding
             rest -= basis @ (basis.T @ rest)
         size = float(np.linalg.norm(rest))
         if size > DEPENDENT * float(np.linalg.norm(rows[r])):
@@ -245,7 +249,7 @@ def enter(rows: Floats, taut: Flags, entering: Ints, pull: Floats | None) -> Fla
 
 
 def _exchange(rows: Floats, rods: Ints, taut: Flags, r: int, pull: Floats) -> None:
-    """Rope r in place of the first one whose pull it takes over; nothing where there is none."""
+    """Replaces by rope r the first rope whose pull it reduces to zero, if any."""
     (at,) = np.nonzero(taut)
     fraction = np.linalg.lstsq(rows[np.concatenate([at, rods])].T, rows[r], rcond=None)[0][: len(at)]
     (gives,) = np.nonzero(fraction > DEPENDENT)

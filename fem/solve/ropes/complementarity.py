@@ -1,4 +1,4 @@
-"""Pulls of ropes and rods, pushes and friction of contacts: their conditions, solved and verified."""
+"""Forces of ropes, rods and contacts with friction: their complementarity conditions, solution and verification."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ from fem.solve.ropes.facets import faceted
 from fem.solve.start import evaluate_start, write_energies
 from fem.solve.step_system import StepSystem
 
-# The conditions of one-sided pulls, solved and verified.
+# One-sided pulls: conditions and solution.
 #
 #     0 <= p, W p >= right, one of the two with equality (ropes);  W p = right (rods)
 #
-# W is singular where lengths depend on each other: of all pulls the least are wanted then. W + s I has one answer; with
-# it the load right + s p_k gives the next p_k+1 (proximal points), which tend to an exact one from the least pulls on.
+# W is singular if lengths depend on each other: then the least pulls are wanted. W + s I has a unique solution; with it
+# the load right + s p_k gives the next p_k+1 (proximal points), which converge to an exact solution.
 # Sources: Judice & Pires, Comput. Oper. Res. 21 (1994) 587-596 (block principal pivoting); Rockafellar, SIAM J. Control
 # Optim. 14 (1976) 877-898 (proximal points).
 
 SHIFTS = (1e-13, 1e-7, 1e-10)
-"""Fractions of the diagonal of W added to it, until one leads to an answer; the first gives one nearly at once."""
+"""Fractions of the diagonal of W added to it, tried in turn; the first gives a solution nearly always."""
 SAME = 1e-12
 """Fraction of the largest eigenvalue of W, or singular value, below which it counts as zero."""
 POINTS = 12
 """Proximal points before another shift is tried."""
 ZERO = 1e-12
-"""Fraction of the largest pull or rate that is round-off."""
+"""Fraction of the largest pull or rate that is a rounding error."""
 PATIENCE = 3
-"""Rounds without progress after which one pull is changed at a time."""
+"""Number of rounds without progress after which only one pull is changed at a time."""
 LARGE = 1e8
-"""Pulls beyond so many times what a lone bar would need come from round-off of lengths that depend on each other."""
+"""Pulls larger than this multiple of the pull of a lone bar come from rounding errors of dependent lengths."""
 
 
 class NoPulls(Exception):
-    """No pulls fulfil the conditions; ``worst``: the row that is furthest off; ``bar``: whose it is, where known;
-    ``why``: what to say of it, where it is not that it is pulled apart."""
+    """No pulls satisfy the conditions; ``worst``: the row with the largest violation; ``bar``: its bar, if known;
+    ``why``: the reason for the message, if it is not that the bar is pulled apart."""
 
     def __init__(self, worst: int, bar: int = -1, why: str = "") -> None:
         super().__init__()
@@ -66,7 +66,7 @@ def complementarity(
     compliance: Floats, right: Floats, one_sided: Flags, noise: Floats | float = 0.0
 ) -> tuple[Floats, Flags]:
     """Pulls p with W p = right where they act; one-sided ones act only while p >= 0, else W p >= right.
-    compliance (r, r), right (r,) known to ``noise``, one_sided (r,); returns p (r,) and which act (r,).
+    compliance (r, r), right (r,) with rounding errors ``noise``, one_sided (r,); returns p (r,) and which act (r,).
     NoPulls: there are none."""
     scale = 1.0 / np.sqrt(np.diag(compliance))
     matrix, load = scale[:, None] * compliance * scale, scale * right
@@ -83,7 +83,7 @@ def complementarity(
 
 
 def _least(matrix: Floats, load: Floats, pull: Floats, one_sided: Flags, allowed: Floats) -> Floats:
-    """The least of all pulls of those that act, without what a shift left of round-off; as they are where it is not."""
+    """The smallest pulls of those that act, without rounding errors of the shift; unchanged if that is not possible."""
     (at,) = np.nonzero(pull)
     found = np.zeros(len(pull))
     found[at] = np.linalg.lstsq(matrix[np.ix_(at, at)], load[at], rcond=SAME)[0]
@@ -92,13 +92,13 @@ def _least(matrix: Floats, load: Floats, pull: Floats, one_sided: Flags, allowed
 
 
 def residual(compliance: Floats, right: Floats, pull: Floats, one_sided: Flags) -> Floats:
-    """(r,) by how much each condition is missed."""
+    """(r,) violation of each condition."""
     rest = compliance @ pull - right
     return np.where(one_sided & (pull <= 0.0), np.maximum(-rest, -pull), np.abs(rest))
 
 
 def _pivot(matrix: Floats, load: Floats, one_sided: Flags, first: Flags) -> tuple[Floats, Flags]:
-    """The answer for a regular matrix, or the last guess where a hundred rounds a row do not find it."""
+    """The solution for a regular matrix, or the last guess if a hundred rounds per row do not find it."""
     pull, acts = np.zeros(len(load)), first
     fewest, patience = len(load) + 1, PATIENCE
     size = float(np.abs(load).max(initial=0.0))
@@ -120,26 +120,26 @@ def _pivot(matrix: Floats, load: Floats, one_sided: Flags, first: Flags) -> tupl
     return np.where(one_sided, np.maximum(pull, 0.0), pull), acts
 
 
-# Positions after increments that leave ropes too long: the nearest ones at which none is.
+# Correction of positions after increments that leave ropes too long.
 #
 # With gaps g = (l^2 - L0^2)/2 and gradients G of rods and ropes, u moves by the least -M^-1 G^T mu for which
 #
-#     g = 0 for rods and ropes that hold;    g <= 0, mu >= 0, one of them zero for ropes that are let go
+#     g = 0 for rods and ropes that stay taut;    g <= 0, mu >= 0, one of them zero for ropes that may go slack
 #
 # which is no more than the local error of the increment. Velocities stay; energies are those of the new positions.
 # Source: Hairer, Lubich & Wanner, Geometric Numerical Integration (2006), ch. IV.4 (projection methods).
 
 CLOSED = 1e-13
-"""Strain to which lengths are brought back."""
+"""Strain to which lengths are corrected."""
 MOST_MOVES = 50
 
 
 def move_to_nearest(stage: StepSystem, motion: Motion, now: Loading, mass: Matrix, may_shorten: Flags) -> None:
-    """Move ``motion.u``, with the stored and potential energies that it has. NoPulls: nothing brings lengths back.
+    """Corrects ``motion.u``, with its stored and potential energies. NoPulls: lengths cannot be corrected.
 
-    stage            its ``bars.rods`` are the rods and the ropes that hold or are too long
-    now              loads as of one increment that starts now
-    may_shorten (r,) of these: the ropes that are let go
+    stage            its ``bars.rods`` are the rods and the ropes that are taut or too long
+    now              loads of an increment that starts now
+    may_shorten (r,) of these: the ropes that may go slack
     """
     evaluate_start(stage, motion, now)
     try:
@@ -151,7 +151,7 @@ def move_to_nearest(stage: StepSystem, motion: Motion, now: Loading, mass: Matri
 
 
 def _move(stage: StepSystem, motion: Motion, now: Loading, mass: Matrix, may_shorten: Flags) -> None:
-    """Newton's iteration, with the gradients of its start."""
+    """Newton's iteration, with the gradients at its start."""
     square, network = 1.0 / stage.bars.constants[INV_LENGTH, heads(stage.bars)] ** 2, RopeNetwork(stage, mass)
     for _ in range(MOST_MOVES):
         gap, strain = gaps(stage)
@@ -164,7 +164,7 @@ def _move(stage: StepSystem, motion: Motion, now: Loading, mass: Matrix, may_sho
     raise NoPulls(int(off.argmax()))
 
 
-# Pulls of rods and ropes at one instant: impulses of impacts, accelerations and tensions after them.
+# Pulls of rods and ropes at one instant: impulses of impacts; accelerations and tensions after them.
 #
 # With G the gradients of the lengths, W = G M^-1 G^T and pulls p along rods and ropes:
 #
@@ -202,12 +202,12 @@ class RopeNetwork:
             )
 
     def change(self, pull: Floats) -> Floats:
-        """- M^-1 G^T pull over all dofs (3n,)."""
+        """- M^-1 G^T pull for all dofs (3n,)."""
         return self.dofs.spread(-self.answer @ pull)
 
 
 def _solver(matrix: Matrix) -> Callable[[Floats], Floats]:
-    """M^-1 as a function, its answers checked (``refine``); ModelError where M is singular."""
+    """A function that multiplies by M^-1, with checked results (``refine``); ModelError: M is singular."""
     diagonal = matrix.diagonal()
     count = np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.count_nonzero()
     if count == np.count_nonzero(diagonal):
@@ -231,24 +231,24 @@ def _solver(matrix: Matrix) -> Callable[[Floats], Floats]:
     return solve
 
 
-# Ropes that repeat each other: which of them the march follows, and how all of them share the pull.
+# Redundant ropes: which of them the march uses, and the distribution of the pull among all.
 #
-# Two ropes between the same nodes, or four that hold one node in space, pull with a force that is known while their
-# pulls are not. With the gradients g of lengths and pulls p > 0 that are in force, a rope whose gradient depends on
-# those of others, g = sum c_i g_i, hands its pull on to them, p_i + p c_i, or takes the place of the one that would
-# have to push first (Caratheodory). What is left determines the motion; of all pulls with the same force those are
-# reported whose squares have the least sum.
+# Of two ropes between the same nodes, or four that hold one node in space, only the total force is determined. With the
+# gradients g of lengths and pulls p > 0, the pull of a rope whose gradient depends on others, g = sum c_i g_i, is
+# transferred to them, p_i + p c_i, or the rope replaces the one whose pull would become negative first (Caratheodory).
+# The remaining ropes determine the motion; of all pulls with the same force those with the least sum of squares are
+# reported.
 
 DEPENDENT = 1e-8
-"""Fraction of a gradient outside the span of others below which it depends on them."""
+"""A gradient depends on others if the fraction of it outside their span is below this."""
 SAME_FORCE = 1e-9
-"""Fraction of a force that sharing may change."""
+"""Largest change of a force by the distribution, as a fraction."""
 
 
 def independent(rows: Floats, pull: Floats, acts: Flags, one_sided: Flags, first: Flags) -> tuple[Flags, Floats]:
-    """Which of the ropes and rods that act (r,) carry their force alone, and with which pulls (r,).
+    """A set of independent ropes and rods among those that act (r,) with the same force, and their pulls (r,).
     rows (r, n)   gradients over the independent dofs
-    first (r,)    ropes that come before the others"""
+    first (r,)    ropes with priority"""
     pull = np.where(acts, pull, 0.0)
     basis = acts & ~one_sided
     ropes = np.flatnonzero(acts & one_sided)
@@ -271,7 +271,7 @@ def independent(rows: Floats, pull: Floats, acts: Flags, one_sided: Flags, first
 
 
 def outside(rows: Floats, stays: Flags, chosen: Flags) -> Flags:
-    """Which of the chosen rows (r,) depend on none of those that stay (r,): what these leave open is not theirs."""
+    """Which of the chosen rows (r,) are independent of those that stay (r,)."""
     found, base = chosen.copy(), rows[stays].T
     for r in np.flatnonzero(chosen).tolist():
         rest = rows[r] - base @ np.linalg.lstsq(base, rows[r], rcond=None)[0]
@@ -281,7 +281,7 @@ def outside(rows: Floats, stays: Flags, chosen: Flags) -> Flags:
 
 def shared(rows: Floats, pull: Floats, one_sided: Flags, length: Floats) -> Floats:
     """Multipliers (r,) with the force of ``pull`` whose forces along the bars have the least sum of squares.
-    rows (r, n), length (r,); ropes do not push. Where round-off is in the way ``pull`` itself."""
+    rows (r, n), length (r,); ropes do not push. If rounding errors prevent this, ``pull`` itself."""
     units, force = (rows / length[:, None]).T, pull @ rows
     at, size = np.ones(len(pull), np.bool_), float(np.abs(force).max(initial=0.0))
     while True:
@@ -295,27 +295,27 @@ def shared(rows: Floats, pull: Floats, one_sided: Flags, length: Floats) -> Floa
         at &= ~pushes
 
 
-# Coulomb's friction of nodes on planes, together with all that pulls and pushes in an increment.
+# Coulomb's friction of nodes on planes, together with all other forces of constraints in an increment.
 #
 # Beside the pulls p of lengths, each contact with a push p_n >= 0 has t along two tangents of its plane,
 # s = right - W (p, t) being the velocity of slipping there:
 #
 #     |t| <= mu p_n;    s = 0 where |t| < mu p_n, else t = mu p_n s/|s|
 #
-# With steps r > 0 and y = (p, t) - r (W (p, t) - right) all of it is one equation, (p, t) = P(y), where P leaves rods
-# as they are, cuts pushes and pulls off at 0, and the tangents of a contact at the length mu max(y_n, 0). Newton's
-# method (``cones.py``) solves it from the pulls without friction on; where it wanders, from those of friction with a
-# limit of a few sides (``facets.py``), of more and more. Where friction holds both ends of a rod that all but lies in
-# the plane, its rate may miss by what no force of usual size could change.
+# With steps r > 0 and y = (p, t) - r (W (p, t) - right) all conditions are one equation, (p, t) = P(y), where P does
+# not change rods, cuts off negative pushes and pulls, and limits tangents of a contact to the length mu max(y_n, 0).
+# Newton's method (``cones.py``) solves it, beginning with the pulls without friction; if it does not converge, with
+# those of a polygonal limit of friction (``facets.py``), of increasing number of sides. If friction holds both ends of
+# a rod nearly parallel to the plane, its rate may have an error that no reasonable force could change.
 # Sources: Alart & Curnier, Comput. Methods Appl. Mech. Eng. 92 (1991) 353-375; Jean, 177 (1999) 235-257.
 
 RODS, HELD = 1e-4, 1e7
-"""Weight of the rates of rods where not all conditions can hold; times round-off by which they may miss there: 1e-4 of
-the velocities, the inclination to a plane that is lost in singular values below ``SAME``."""
+"""If not all conditions can hold: weight of the rates of rods, and their allowed error as a multiple of rounding: 1e-4
+of the velocities, as the inclination to a plane that is lost in singular values below ``SAME``."""
 SIDES, TURNS = 8, 12
-"""of the limit of friction whose pulls it begins from; so often, with corners added where it was left."""
+"""Number of sides of the first polygonal limit of friction; largest number of refinements, by corners where needed."""
 ROUGH = 1e-3
-"""After all turns a fraction of the largest rate will do: nodes creep at most so fast where friction holds rods."""
+"""Accuracy after all refinements, over the largest rate: largest creep of nodes where friction holds rods."""
 CREEPS = (
     f"in some increments friction that holds both ends of rods is accurate only to {ROUGH:g} of the largest rate: "
     "nodes that stick may creep at that rate"
@@ -323,13 +323,13 @@ CREEPS = (
 JAMS = "friction jams {}: no finite impulses let it go where it is pushed; less FRICTION= does"
 UNFOUND = "no impulses with friction were found, least of all at {}"
 LONGEST = 1e4
-"""Steps of Newton's method so many times longer than the answer show a singular matrix."""
+"""A step of Newton's method longer than this multiple of the solution shows a singular matrix."""
 
 
 class Slips(NamedTuple):
     """Tangents of contacts with friction: the first one of each, then the second one of each.
 
-    contact, coefficient (2f,)  which of the lengths that may pull it belongs to; mu
+    contact, coefficient (2f,)  index of its contact among the lengths; mu
     rows (2f, 3n), reduced (2f, q)  gradients over all dofs and over the independent ones
     """
 
@@ -341,8 +341,8 @@ class Slips(NamedTuple):
 
 def impulses(compliance: Floats, right: Floats, one_sided: Flags, slips: Slips, noise: Floats) -> tuple[Floats, bool]:
     """(c + 2f,) pulls of lengths, of which some are one-sided (c,), then those along tangents; whether nodes creep.
-    NoPulls: none found.
-    compliance (c + 2f, c + 2f), right (c + 2f,), known to ``noise``"""
+    NoPulls: no solution found.
+    compliance (c + 2f, c + 2f), right (c + 2f,), with rounding errors ``noise``"""
     count = len(one_sided)
     found = np.zeros(len(right))
     found[:count] = complementarity(compliance[:count, :count], right[:count], one_sided, noise[:count])[0]
@@ -380,7 +380,7 @@ def impulses(compliance: Floats, right: Floats, one_sided: Flags, slips: Slips, 
 
 
 def _newton(cones: Cones, count: int) -> Floats:
-    """What to take from z: J^-1 (z - P(y)), of a singular J the least that all but fulfils it."""
+    """Newton's correction of z: J^-1 (z - P(y)); for singular J the shortest one that nearly satisfies the equation."""
     jacobian, rest = cones.jacobian[:, :-1], cones.jacobian[:, -1]
     try:
         found = np.asarray(np.linalg.solve(jacobian, rest), float)
@@ -394,13 +394,14 @@ def _newton(cones: Cones, count: int) -> Floats:
 
 
 def _angles(cones: Cones, count: int, z: Floats) -> Floats:
-    """(f, 2) of the velocity of slipping and of friction, from first tangents."""
+    """(f, 2) angles of the slip velocity and of friction, from the first tangents."""
     slip = cones.numbers[RIGHT] - cones.compliance @ z
     return np.column_stack([np.arctan2(*x[count:].reshape(2, -1)[::-1]) for x in (slip, z)])
 
 
 def _faceted(cones: Cones, count: int, angles: Floats) -> Floats | None:
-    """The answer with limits whose corners are at ``angles`` (f, k) from first tangents; None: there is none."""
+    """The solution with polygonal limits whose corners are at ``angles`` (f, k) from the first tangents; None: there is
+    none."""
     scale, first = np.sqrt(cones.numbers[STEP]), slice(count, count + len(angles))
     contact = cones.contact[first]
     coefficient = cones.friction[first] * scale[contact] / scale[first]

@@ -1,6 +1,6 @@
 """Pulls of lengths together with Coulomb's friction as one equation, z = P(z - r (W z - right)), and its derivative.
 
-The laws, and what is done where Newton's method does not find their answer, are in ``complementarity.py``.
+The laws, and the method if Newton's iteration does not converge, are in ``complementarity.py``.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from fem.linear.dense import eliminate
 from fem.solve.newton.groups import room
 
 EXACT = 1e-10
-"""Fraction of the largest load by which an answer may be off."""
+"""Largest error of the solution, as a fraction of the largest load."""
 STEPS = 8
-"""of Newton's method before it is begun anew."""
+"""Number of steps of Newton's method before it is restarted."""
 
 
 class Cones(NamedTuple):
     """Of c lengths, then the first tangents of f contacts, then their second ones; of q = c + 2f rows or more.
 
-    one_sided (q,)  of lengths: it pulls only;  contact, friction (q,)  of tangents: which of the lengths is theirs; mu
+    one_sided (q,)  of lengths: it pulls only;  contact, friction (q,)  of tangents: index of their length; mu
     compliance (q, q) W;  jacobian (q, q + 1), numbers (5, q)  room: J and z - P(y); ``RIGHT`` to ``ALLOWED``
     """
 
@@ -37,19 +37,20 @@ class Cones(NamedTuple):
 
 
 def cones_of(size: int) -> Cones:
-    """Room for so many pulls; nothing is one-sided or rubs yet."""
+    """Arrays for a number of pulls; none is one-sided or has friction yet."""
     flags, ints = np.zeros(size, np.bool_), np.zeros(size, np.int64)
     square = room((size, size)), room((size, size + 1))
     return Cones(flags, ints, room(size), *square, room((5, size)))
 
 
 RIGHT, PULL, TRIAL, STEP, ALLOWED = range(5)
-"""Rows of ``Cones.numbers``: load; z; y = z - r (W z - right); r; what z - P(y) may be (first: round-off of loads)."""
+"""Rows of ``Cones.numbers``: load; z; y = z - r (W z - right); r; allowed z - P(y) (initially: rounding errors of
+loads)."""
 
 
 @shared_kernel
 def open_cones(count: int, contacts: int, cones: Cones) -> bool:
-    """Steps r, the same for both tangents of a contact, and what is allowed. False: a length that nothing changes."""
+    """Sets steps r, equal for both tangents of a contact, and the allowed error. False: nothing changes a length."""
     numbers, compliance, most, size = cones.numbers, cones.compliance, count + 2 * contacts, 0.0
     for row in range(count):
         if not compliance[row, row] > 0.0:
@@ -60,7 +61,7 @@ def open_cones(count: int, contacts: int, cones: Cones) -> bool:
         for t in range(2):
             row = first + t * contacts
             if compliance[row, row] <= 0.0 and numbers[RIGHT, row] == 0.0:
-                compliance[row, row] += normal  # neither may move that way (across a plane model): it is left alone
+                compliance[row, row] += normal  # neither can move in that direction (across a plane model): ignored
             own += compliance[row, row]
         for t in range(2):
             numbers[STEP, first + t * contacts] = 1.0 / (own if own > 0.0 else normal)
@@ -74,7 +75,7 @@ def open_cones(count: int, contacts: int, cones: Cones) -> bool:
 
 @shared_kernel
 def linearise_cones(count: int, contacts: int, cones: Cones) -> bool:
-    """J = 1 - dP/dy (1 - r W) and, beside it, z - P(y); whether that is no more than allowed."""
+    """Computes J = 1 - dP/dy (1 - r W) and z - P(y); returns whether the latter is within the allowed error."""
     numbers, jacobian, most, is_right = cones.numbers, cones.jacobian, count + 2 * contacts, True
     for row in range(most):
         off = -numbers[RIGHT, row]
@@ -110,7 +111,7 @@ def linearise_cones(count: int, contacts: int, cones: Cones) -> bool:
 
 @called_kernel
 def find_pulls(count: int, contacts: int, cones: Cones) -> bool:
-    """z by Newton's method from none on; False where its few steps do not find it."""
+    """Solves for z by Newton's method, starting from zero; False if a few steps do not find it."""
     numbers, most = cones.numbers, count + 2 * contacts
     if not open_cones(count, contacts, cones):
         return False

@@ -1,15 +1,16 @@
-"""Events of ropes: located in time, with the impact they bring; then the increment goes on to its regular end.
+"""Events of ropes: their location in time, the impacts, and the continuation to the regular end of the increment.
 
-A taut rope is a rod; it goes slack when its tension reaches zero. A slack rope is absent; it is taut again when it
-reaches its length: an impact if it does so with a speed. Increments in which that happens are repeated with other
-sizes until the instant is known to ``RESOLUTION``; there the states change and consistent accelerations start anew.
+A taut rope is a rod; it goes slack when its tension reaches zero. A slack rope is absent; it becomes taut when it
+reaches its length, with an impact if it is lengthening then. Increments with events are repeated with other sizes until
+the instant is known to ``RESOLUTION``; there the states change and consistent accelerations are computed.
 
-A rope that has just gone slack moves away with the third power of time: less at first than the error of an increment,
-most of all of BACKWARD EULER, which falls by g dt^2 below a support that moves exactly. Where that makes it too long
-although it does not lengthen, it is left slack, and the end of the increment is moved to the nearest positions at which
-no rope is too long. What is taut or slack there, pulls included, follows from rates and accelerations alone.
+The distance of a rope that has just gone slack from its length grows with the third power of time: less at first than
+the error of an increment, most of all with BACKWARD EULER, which falls by g dt^2 below a support that moves exactly. If
+this error makes it too long although it does not lengthen, it remains slack, and at the end of the increment the nodes
+are moved to the nearest positions at which no rope is too long. Its state afterwards follows from rates and
+accelerations alone.
 
-The first instant of an increment at which ropes change their state, all of them that do so then.
+``EventSearch`` finds the first instant of an increment at which ropes change their state, and all ropes that do so.
 """
 
 from __future__ import annotations
@@ -31,20 +32,21 @@ from fem.solve.ropes.watched import Failed, copy_of, restore
 from fem.solve.step_system import NO_ROPES, loading_at
 
 RESOLUTION, FRACTION = 1e-10, 1e-7
-"""Time to which events are located, and the same as a fraction of an increment: the smaller one holds."""
+"""Accuracy of events in time, and as a fraction of an increment: the smaller one applies."""
 SHORT = 1e-2
 """Fraction of an increment below which tensions are interpolated."""
 MOST_EVENTS = 1000
-"""Instants of events in one increment beyond which there is no end to them."""
+"""Largest number of instants with events in one increment."""
 LENGTHENS = 0.5
-"""Fraction of what a rope is too long that its rate explains, at least: 2 where it accelerates, 1 in BACKWARD EULER."""
+"""A rope is lengthening if its rate explains at least this fraction of its excess: 2 if it accelerates, 1 in BACKWARD
+EULER."""
 
 
 class Events(Switched):
     """The ropes of one dynamic step."""
 
     def march(self, control: Ints, chunk: Loading, kept: Record) -> int:
-        """A chunk of increments, up to the one with an event; one at a time while ropes share their pull."""
+        """A chunk of increments, up to the one with an event; one at a time while ropes are redundant."""
         m = self.step_run
         self.shares.take_out(m.progress.motion)
         reason = m.iterate(control, chunk, kept, self.ropes)
@@ -54,8 +56,8 @@ class Events(Switched):
         return reason
 
     def advance(self, begin: float, end: float, dt: float) -> tuple[Record, Loading]:
-        """March from one regular instant to the next, through all events in between.
-        Failed where a part cannot be solved: the motion and the states are then those of the beginning."""
+        """Computes from one regular instant to the next, through all events in between.
+        Failed: a part cannot be solved; the motion and the states are then those at the beginning."""
         motion = self.step_run.progress.motion
         saved, states = copy_of(motion), copy_of(self.states)
         self._pending.clear()
@@ -102,7 +104,7 @@ class Events(Switched):
             if step > 0.0:
                 control, kept, chunk = self._march(now, now + step, step, NO_ROPES)
                 self._arrive(end if end - now - step < self._sharp else now + step)
-                if self.now == end and not (at.any() or self.leaves.any()):  # what looked like a touch was none
+                if self.now == end and not (at.any() or self.leaves.any()):  # there was no contact after all
                     break
             self._refuse_lasting(at, step == 0.0)
             lingers = ~self.states.basis & (self.ropes.allowance > 0.0)
@@ -119,8 +121,8 @@ class Events(Switched):
     # Ropes that leave their length
 
     def _let_leave(self, at: Flags, now: float, end: float) -> bool:
-        """Leave slack those ropes (r,) not yet seen away that are too long at once and hardly lengthen; are there any?
-        That is the error of the march, from which ``_arrive`` brings them back."""
+        """Keep slack those ropes (r,) that have just gone slack and are too long without lengthening; are there any?
+        This is an error of the march, which ``_arrive`` corrects."""
         motion, late = self.step_run.progress.motion, at & ~self.leaves & (self.ropes.allowance > 0.0)
         if not late.any():
             return False
@@ -131,7 +133,8 @@ class Events(Switched):
         return bool(fresh.any())
 
     def _arrive(self, now: float) -> None:
-        """Go to the next instant; where ropes that leave are too long there, positions move until no slack rope is."""
+        """Advance to the next instant; if ropes just gone slack are too long there, positions move until no slack rope
+        is."""
         motion, basis = self.step_run.progress.motion, self.states.basis
         self.now = now
         self.let_go[:] = self.stuck[:] = False
@@ -141,27 +144,27 @@ class Events(Switched):
             stage = self.stages.of(basis | moved)
             chunk = loading_at(stage, motion, now)
             move_to_nearest(stage, motion, chunk, self.mass, np.isin(heads(stage.bars), self.ropes.bars[moved]))
-            long = self._gaps(motion) > ALLOWED * self.length**2  # others, which those have moved
+            long = self._gaps(motion) > ALLOWED * self.length**2  # others, moved by the correction
             fresh = long & self.can_pull & ~basis & ~self.taut & ~moved
 
     def take_over(self, other: Events) -> None:
-        """The states of the ropes of another motion of the same model."""
+        """Copies the states of the ropes from another motion of the same model."""
         restore(self.states, other.states)
         self.step_run.stage = self.current
 
     def join(self, other: Events) -> None:
-        """A motion between this one and another, in the same states: no slack rope counts as too long in either."""
+        """For a motion between this one and another with equal states: no slack rope counts as too long in either."""
         self.ropes.allowance[:] = np.maximum(self.ropes.allowance, other.ropes.allowance)
         self.states.last_impact[:], self.states.bounces[:] = other.states.last_impact, other.states.bounces
 
     def fits(self, motion: Motion, ahead: float = 0.0) -> bool:
-        """No slack rope is too long, ``ahead`` of now."""
+        """Whether no slack rope is too long ``ahead`` of now."""
         gap = gaps_of(self.stages.first.bars, self.ropes.bars, motion.u + ahead * motion.v)
         return bool(np.all(self.taut | (gap <= self.ropes.allowance)))
 
     @property
     def _short(self) -> float:
-        """Below this time multipliers of an increment are no more than round-off of positions over its square."""
+        """Time below which multipliers of an increment are rounding errors of positions divided by its square."""
         return SHORT * self.step_run.clock.dt
 
     @property
@@ -169,7 +172,7 @@ class Events(Switched):
         return min(RESOLUTION, FRACTION * self.step_run.clock.dt)
 
     def _first(self, begin: float, end: float) -> tuple[float, Flags]:
-        """How long it takes to the first event of the increment, and to which ropes it happens."""
+        """Time to the first event of the increment, and the ropes that it concerns."""
         motion = self.step_run.progress.motion
         saved = copy_of(motion)
 
@@ -180,12 +183,12 @@ class Events(Switched):
         later, basis = after_march(short), self.states.basis
 
         def excess(step: float) -> Floats:
-            """Of all ropes after ``step``, their states kept."""
+            """Excess of all ropes after ``step``, with constant states."""
             found = after_march(step)
             return np.where(basis & (step < short), now + (later - now) * step / short, found)
 
         def touch(step: float) -> float:
-            """When a slack rope is longest that is too long before ``step`` alone; else ``step``."""
+            """Time at which a slack rope that is too long only before ``step`` is longest; otherwise ``step``."""
             peak, part = self.trial(begin, begin + step, lambda: self._peaks(step, saved, motion))
             return step * float(part[~basis & (peak > limit)].min(initial=1.0))
 
@@ -199,10 +202,10 @@ class Events(Switched):
             high = earlier
         return EventSearch(excess, limit, now, basis, self.length, held, self._sharp).run(high)
 
-    # Ropes that repeat each other
+    # Redundant ropes
 
     def _look_at_shared(self, now: float) -> None:
-        """Those that have moved away from their length are slack."""
+        """Redundant ropes that are shorter than their length become slack."""
         self.now = now
         states, gap, square = self.states, self._gaps(self.step_run.progress.motion), self.length**2
         repeat = self.taut & ~states.basis
@@ -212,7 +215,7 @@ class Events(Switched):
         self.ropes.allowance[repeat] = ALLOWED * square[repeat]
 
     def _note(self, kept: Record, chunk: Loading) -> None:
-        """The row of an increment that ends with an event shows the state after it."""
+        """Writes the state after an event into the row of an increment that ends with it."""
         self._share()
         m, row = self.step_run, kept.increments[0]
         note_increment(
@@ -222,9 +225,9 @@ class Events(Switched):
 
 
 MOST_ROOTS = 1000
-"""Instants looked for in one increment, after which a curve of ropes has no first one."""
+"""Largest number of instants located in one increment; after that no first one is found."""
 MOST_TRIALS = 200
-"""Trial instants for one of them."""
+"""Largest number of trial instants for one of them."""
 
 
 class NoInstant(Exception):
@@ -233,11 +236,11 @@ class NoInstant(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EventSearch:
-    """Ropes between two instants, their states kept.
+    """Search for the first change of ropes between two instants, with constant states.
 
-    excess  (r,) function of the time since the first instant: how far ropes are beyond their states
-    limit   (r,) excess from which on they change;  now (r,) excess at first;  taut (r,);  length (r,)
-    held    (r,) time from now before which they do not change; sharp: shortest time that differs from none
+    excess  (r,) function of the time since the first instant: violation of the condition of each rope's state
+    limit   (r,) excess at which they change;  now (r,) excess at first;  taut (r,);  length (r,)
+    held    (r,) time from now before which they do not change; sharp: shortest time that differs from zero
     """
 
     excess: Callable[[float], Floats]
@@ -249,8 +252,8 @@ class EventSearch:
     sharp: float
 
     def run(self, high: float) -> tuple[float, Flags]:
-        """Time to the first change, at most ``high``, and which ropes change then; none: nothing changes up to then.
-        A rope whose change has been located is out: the others may change there or before."""
+        """Time to the first change, at most ``high``, and which ropes change then; no rope: nothing changes up to then.
+        After a rope's change is located, the others are searched up to that time."""
         located, after = np.zeros(len(self.now), np.bool_), self.excess(high)
         for _ in range(MOST_ROOTS):
             (late,) = np.nonzero((after > self.limit) & ~located & (self.held < high))
@@ -267,7 +270,7 @@ class EventSearch:
         raise NoInstant
 
     def _root(self, r: int, high: float) -> float:
-        """When rope r changes its state, between now and ``high``; 0 where it does so at once."""
+        """Time at which rope r changes its state, between now and ``high``; 0 if at once."""
         from scipy.optimize import brentq
 
         def one(step: float) -> float:
@@ -280,11 +283,11 @@ class EventSearch:
         if not at_low < bound:
             if self.taut[r]:
                 return low
-            # It has just left its length: it is the instant at which it comes back that counts.
+            # It has just gone slack: look for the instant at which it comes back.
             low = 0.5 * high
             while low >= self.sharp and not (at_low := one(low)) < bound:
                 high, low = low, 0.5 * low
-            if low < self.sharp:  # it was never away
+            if low < self.sharp:  # it was never shorter
                 return 0.0
         at_high = one(high)
         if at_high <= 0.0:

@@ -1,4 +1,4 @@
-"""Friction with a limit of so many sides instead of a circle: a first guess of impulses that exists where any do.
+"""Friction with a polygonal limit instead of a circle: a first guess of impulses, which exists whenever any do.
 
 Forces along k directions d of each plane, t = D b with b >= 0, whose sum is at most mu p, make the laws of contact a
 linear complementarity problem,
@@ -7,9 +7,9 @@ linear complementarity problem,
     0 <= b       l + D^T (W_t (p, t) - right_t) >= 0        l is the speed of slipping
     0 <= l       mu p - sum b >= 0
 
-and Lemke's method, which goes from corner to corner of one path, finds an answer or a ray: forces that cancel one
-another and that could grow without bound, as of a node that is jammed. There is none where W is positive definite.
-The more sides, the nearer are its answers to those with circles.
+and Lemke's method, which follows a path from corner to corner, finds a solution or a ray: forces that balance each
+other and could grow without bound, as at a jammed node. There is no ray if W is positive definite. The more sides,
+the closer are its solutions to those with circles.
 Sources: Stewart & Trinkle, Int. J. Numer. Methods Eng. 39 (1996) 2673-2691; Cottle, Pang & Stone, The Linear
 Complementarity Problem (1992), section 4.4.
 """
@@ -21,11 +21,11 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 
 SMALLEST = 1e-11
-"""Fraction of the largest entry of a column from which on one is a pivot."""
+"""Smallest pivot as a fraction of the largest entry of its column."""
 DEPENDENT = 1e-12
 """Fraction of the largest singular value of the compliance of rods below which it counts as zero."""
 TIED = 1e-12
-"""Steps that differ by so much are the same corner."""
+"""Steps that differ by less than this fraction lead to the same corner."""
 PIVOTS = 20
 """Most pivots, as a multiple of the number of conditions."""
 
@@ -36,7 +36,7 @@ def faceted(
     """(c + 2f,) pulls of lengths, then along the first and along the second tangent of each contact; None: a ray.
 
     matrix (c + 2f, c + 2f), right (c + 2f,)  compliance and rates, of about the same size in all rows
-    one_sided (c,)  lengths that pull only; contact, coefficient (f,)  which of them each contact is; its mu
+    one_sided (c,)  lengths that pull only; contact, coefficient (f,)  index of each contact among them; its mu
     angles (f, k)  between its first tangent and the corners of its limit
     """
     rods, moving = np.flatnonzero(~one_sided), np.append(one_sided, np.ones(2 * len(contact), np.bool_))
@@ -66,8 +66,8 @@ def faceted(
 
 def lemke(matrix: Floats, right: Floats) -> Floats | None:
     """z >= 0 with matrix z + right >= 0, one of the two zero in each row (r,), right (r,). None: a ray.
-    Where the path is too long, the corner that it has come to.
-    The covering vector is of numbers without a relation: where several rows would leave at once, they leave apart."""
+    If the path is too long, its last corner.
+    The covering vector has unrelated entries, so that no two rows reach zero at the same step."""
     size = len(right)
     if right.min(initial=0.0) >= 0.0:
         return np.zeros(size)

@@ -1,9 +1,9 @@
 """One instant at which ropes change: impacts, which of them are taut afterwards, consistent accelerations.
 
-Ropes that arrive at their length at one instant meet their impacts together, with rods and taut ropes. Those that are
-moving away from it take no part, unless these impacts turn them round: that is the next impact of the same instant.
-Stops with restitution that are in contact take no part either: an impact travels from ball to ball, one after another.
-Each of them takes energy or none; after a bounded number the rest is one impact without restitution.
+Ropes that reach their length at one instant have their impacts together, with rods and taut ropes. Ropes that are
+shortening take no part, unless these impacts make them lengthen: that is the next impact of the same instant. Stops
+with restitution that are in contact take no part either: an impact travels from ball to ball, one after another. No
+impact adds energy; after a bounded number the rest is one impact without restitution.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from fem.solve.step_system import StepSystem, loading_at
 SLOW = 1e-10
 """Fraction of the largest velocity below which a rope becomes taut without an impact."""
 RESTING = 1e-12
-"""The same below which the ends of a rope keep their distance."""
+"""Fraction of the largest velocity below which the ends of a rope keep their distance."""
 EXACT = 1e-7
-"""Fraction of the largest velocity or acceleration by which rates of lengths may be off in the end."""
+"""Largest error of rates of lengths in the end, as a fraction of the largest velocity or acceleration."""
 MOST_ROUNDS = 20
-"""Impacts of one instant that follow from each other."""
+"""Largest number of successive impacts at one instant."""
 MOST_HANDED_ON = 1000
-"""The same where they travel from stop to stop."""
+"""The same if impacts travel from stop to stop."""
 
 
 class Change(NamedTuple):
-    """What an instant did to the ropes (r,): now taut, followed by the march, have met an impact, energy lost.
+    """Result of an instant for the ropes (r,): taut now, used by the march, had an impact, energy lost.
     hidden: energy lost that belongs to no rope"""
 
     taut: Flags
@@ -50,7 +50,7 @@ class Change(NamedTuple):
 
 
 class Blow(NamedTuple):
-    """Impulses of one instant that act together, of rods and ropes (r,).
+    """Simultaneous impulses of rods and ropes (r,).
 
     before (3n,)     velocities;  pull (r,)  impulses over length;  acts (r,)
     restitution (r,) of those that arrive, else 0
@@ -66,7 +66,7 @@ class Instant:
     """An instant ``time`` at which the ropes ``near`` (r,) are at their length; ``motion`` is the state then.
 
     taut, basis (r,) their states before; chunk: loads as of one increment that starts now
-    blows            what has struck, one after another (schemes that are secant: ``hold`` first)
+    blows            impacts, one after another (with secant schemes ``hold`` comes first)
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Instant:
         """Impacts, new states, accelerations, forces and reactions. NoPulls: there are none.
 
         released (r,)  ropes that go slack now;  stuck (r,)  those whose ends no longer move apart or together
-        held (r,)      those that stay taut while no impact loosens them
+        held (r,)      those that stay taut until an impact makes them slack
         slowest (r,)   rate below which a rope does not leave its length
         """
         mine = self.mine
@@ -117,7 +117,7 @@ class Instant:
         return Change(of_all(acts), of_all(basis), of_all(struck), of_all(loss), self.hidden)
 
     def hold(self) -> None:
-        """Rates of rods and taut ropes to zero: those of a secant scheme vanish in the middle of the increment only."""
+        """Sets rates of rods and taut ropes to zero: with a secant scheme they vanish in mid-increment only."""
         held = ~self.one_sided
         held[self.at] = self.basis
         rate = multiply(self.stage, self.motion.v)
@@ -126,7 +126,7 @@ class Instant:
         self.hidden += float(self._apply(pull, rate).sum())
 
     def _with_those(self, released: Flags) -> Flags:
-        """Ropes that go slack, and those that have repeated nothing but them: their pull ends, too."""
+        """Ropes that go slack, and those that were redundant to them only: their pull ends, too."""
         stays, repeats = ~self.one_sided, np.zeros(len(self.one_sided), np.bool_)
         stays[self.at], repeats[self.at] = self.basis & ~released, self.taut & ~self.basis
         return released | outside(self.network.rows, stays, repeats)[self.at]
@@ -134,7 +134,7 @@ class Instant:
     def _collide(
         self, stuck: Flags, slowest: Floats, restitution: Floats, speed: Floats
     ) -> tuple[Flags, Flags, Floats]:
-        """Impulses; of the ropes at their length, which stay there, which met an impact, and the energy they lost."""
+        """Impulses; of the ropes at their length: which stay there, which had an impact, and the energy they lost."""
         loss = np.zeros(len(self.mine))
         struck, stays, hands_on = loss > 0.0, loss > 0.0, self.is_stop & (restitution > 0.0)
         most = MOST_HANDED_ON if hands_on.any() else MOST_ROUNDS
@@ -163,15 +163,15 @@ class Instant:
         return stays, struck, loss
 
     def _distributed(self, loss: Floats) -> Floats:
-        """Energy lost of the ropes, none negative; what rods and round-off add is distributed in proportion."""
+        """Energy lost by each rope, none negative; the part of rods and rounding is distributed in proportion."""
         total, mine = float(loss.sum()), np.maximum(loss[self.at], 0.0)
-        if mine.sum() <= 0.0 or total < 0.0:  # round-off of a lossless impact
+        if mine.sum() <= 0.0 or total < 0.0:  # rounding error of a lossless impact
             self.hidden += total
             return np.zeros(len(mine))
         return np.asarray(mine * (total / mine.sum()))
 
     def _apply(self, pull: Floats, rate: Floats) -> Floats:
-        """Impulses into velocities and energies; the energy they take, of rods and ropes."""
+        """Applies impulses to velocities and energies; returns the energy that they take, for rods and ropes."""
         motion, energies = self.motion, self.motion.energies
         before, fastest = self._kinetic(), float(np.abs(motion.v).max(initial=0.0))
         motion.v[:] += self.network.change(pull)
@@ -180,7 +180,7 @@ class Instant:
         loss = 0.5 * pull * (rate + after)
         gain, lost = self._kinetic() - before, float(loss.sum())
         energies[ENERGY.kinetic] += gain
-        energies[ENERGY.work] += gain + lost  # of moving supports
+        energies[ENERGY.work] += gain + lost  # work of moving supports
         energies[ENERGY.dissipated] += lost
         return loss
 
@@ -190,8 +190,8 @@ class Instant:
         return 0.5 * float(self.motion.v @ momentum)
 
     def _pull(self, stays: Flags, held: Flags) -> tuple[Flags, Flags]:
-        """Accelerations and pulls of rods and of those ropes that stay at their length.
-        Which of these are taut, and which of the taut ones the march follows; held ones are."""
+        """Accelerations and pulls of rods and of ropes that stay at their length.
+        Returns which of these are taut, and which of the taut ones the march uses; ropes held are among them."""
         stage, motion, network, work = self.stage, self.motion, self.network, self.stage.work
         evaluate_start(stage, motion, self.chunk)
         multiply_masses(stage.problem, self.known, work.inertia)
@@ -213,7 +213,7 @@ class Instant:
         return acts[self.at], basis[self.at]
 
     def _solve(self, chosen: Flags, right: Floats, one_sided: Flags, x: Floats) -> tuple[Floats, Flags]:
-        """Pulls of the chosen rods and ropes, and which of them act. right (r,): made of G x, x (3n,)."""
+        """Pulls of the chosen rods and ropes, and which of them act. right (r,): computed from G x, x (3n,)."""
         (rows,) = np.nonzero(chosen)
         length = 1.0 / self.stage.bars.constants[INV_LENGTH, self.rods[rows]]
         noise = RESTING * length * float(np.abs(x).max(initial=0.0))
@@ -227,33 +227,33 @@ class Instant:
         return pull, acts
 
     def _verify(self, off: Floats, size: float) -> None:
-        """NoPulls where rates of lengths (rods and ropes) are off from what they should be; size: of what changes."""
+        """NoPulls if rates of lengths (rods and ropes) have an error ``off`` that is too large for their ``size``."""
         relative = np.abs(off) * self.stage.bars.constants[INV_LENGTH, self.rods]
         if relative.max(initial=0.0) > EXACT * size:
             worst = int(relative.argmax())
             raise NoPulls(worst, int(self.rods[worst]))
 
 
-# Which ropes are taut from one instant to the next, and which events that makes.
+# Ropes that are taut from one instant to the next, and the events.
 #
-# At one instant a rope goes slack once. One that is too long at once when slack and lengthens, or is taut again within
-# ``ZENO`` of an increment, is held taut for so long, twice as long each time, while no impact loosens it and at most to
-# the end of the increment: what round-off leaves open cannot go back and forth for ever.
+# At one instant a rope goes slack once. If it is then too long at once and lengthens, or becomes taut again within
+# ``ZENO`` of an increment, it is held taut for that time, doubled each time, until an impact makes it slack and at most
+# to the end of the increment. This ends repeated changes that rounding errors decide.
 
 ZENO = 1e-3
-"""Fraction of an increment: a rope whose impacts follow each other faster than that stays taut."""
+"""Fraction of an increment: a rope with impacts at shorter intervals stays taut."""
 BOUNCES = 20
-"""The same of a stop after so many of them: balls with small gaps meet several times when impacts travel on."""
+"""The same for a stop after this many impacts: balls with small gaps meet several times when impacts travel on."""
 ALLOWED = 1e-10
-"""Strain by which a slack rope may be too long before it has moved away from its length."""
+"""Strain by which a slack rope may be too long just after it has gone slack."""
 
 
 class States(NamedTuple):
-    """Of the ropes (r,): taut; basis: the taut ones that the march follows, the others repeat them; allowance as in
-    ``Ropes``; last_impact, last_taut: when they met an impact, became taut; bounces: impacts that followed each other
-    within a moment; held: up to when they stay taut.
+    """States of the ropes (r,): taut; basis: taut ones that the march uses, the others are redundant; allowance as in
+    ``Ropes``; last_impact, last_taut: times of the last impact, of becoming taut; bounces: number of impacts in
+    short succession; held: time until which they stay taut.
 
-    spare (1,) energy that instants took and no event has reported yet
+    spare (1,) energy lost at instants and not yet reported with an event
     """
 
     taut: Flags
@@ -270,11 +270,11 @@ class Switched(Watched):
     """Ropes that change their states at instants. now: the last one.
 
     holds (r,)          how often each rope was held in this increment
-    let_go, stuck (r,)  ropes that went slack at this instant; that came back at once
-    leaves (r,)         slack ropes that the march makes too long, which do not lengthen
+    let_go, stuck (r,)  ropes that went slack at this instant; that became taut again at once
+    leaves (r,)         slack ropes that errors of the march make too long, though they do not lengthen
     until               end of the increment
-    held_back (3n,)     velocities that ``hold`` took
-    at_instant          called at every instant, with what it did
+    held_back (3n,)     velocities that ``hold`` removed
+    at_instant          called at every instant, with its ``Change``
     """
 
     at_instant: Callable[[Instant, Change], None] | None = None
@@ -304,8 +304,8 @@ class Switched(Watched):
         return small_or_sparse_mass(first) if len(first.nodes.directed_mass) else self.mass_at_rest
 
     def hold(self, motion: Motion, now: float) -> None:
-        """Rates of ropes that pull at the end of the last step to zero, before supports set off anew.
-        Secant schemes keep lengths in the middle of increments only. What that takes is work from outside."""
+        """Sets rates of ropes that pull at the end of the last step to zero, before supports get new velocities.
+        Secant schemes keep lengths in the middle of increments only. The change of energy is external work."""
         pulls = self.can_pull & (motion.multiplier[self.ropes.bars] > 0.0)
         if not pulls.any():
             return
@@ -315,13 +315,13 @@ class Switched(Watched):
         try:
             instant.hold()
             self.held_back = saved.v - motion.v
-        except NoPulls:  # the start finds out
+        except NoPulls:  # reported at the start
             pass
         restore(motion, saved)
         motion.v[:] -= self.held_back
 
     def start(self, motion: Motion, now: float) -> StepSystem:
-        """Find out which ropes are taut; those that set off at their length with a speed meet an impact at once.
+        """Determines which ropes are taut; those at their length that are lengthening have an impact at once.
         Returns the stage of these states. ModelError where no pulls keep all lengths."""
         gap = self._gaps(motion)
         self._refuse_too_long(gap)
@@ -333,16 +333,16 @@ class Switched(Watched):
         except NoPulls as error:
             raise ModelError(f"at the start of the step {self._no_pulls(error)}") from None
         self.lost_at_start = float(motion.energies[ENERGY.dissipated] - energies[ENERGY.dissipated])
-        motion.energies[:] = energies  # the energy balance is opened after this
+        motion.energies[:] = energies  # the energy balance begins after this
         self._pending = [event for event in self._pending if event.event == "impact"]
         return self.step_run.stage
 
     def begin(self, stage: StepSystem, motion: Motion, instant: Loading) -> StepSystem:
-        """The stage in which ropes set off: that of ``start``."""
+        """The stage at the start, with the initial states of the ropes: that of ``start``."""
         return stage
 
     def open(self, motion: Motion, is_first: bool) -> StepSystem:
-        """Impacts at the start into the energy balance, which is open now; the stage as rows show it."""
+        """Enters impacts at the start into the energy balance, which has begun; returns the stage for output."""
         energies, lost = motion.energies, self.lost_at_start
         energies[ENERGY.dissipated] += lost
         energies[ENERGY.total0 if is_first else ENERGY.work] += lost
@@ -352,21 +352,21 @@ class Switched(Watched):
 
     @property
     def shown(self) -> StepSystem:
-        """With all ropes that are taut, as rows and fields show it."""
+        """The stage with all taut ropes, for rows and fields."""
         return self.stages.of(self.taut)
 
     @property
     def current(self) -> StepSystem:
-        """With those that the march follows."""
+        """The stage with the ropes that the march uses."""
         return self.stages.of(self.states.basis)
 
     @property
     def has_shared(self) -> bool:
-        """Some taut ropes repeat others: every increment is looked at."""
+        """Whether some taut ropes are redundant: then every increment is checked."""
         return bool(np.any(self.taut != self.states.basis))
 
     def _share(self) -> None:
-        """Pulls of ropes that repeat each other."""
+        """Distributes the pulls of redundant ropes."""
         if not self.has_shared:
             return
         self.shares.put_in(self.step_run.progress.motion, self.taut, self.now)
@@ -377,7 +377,7 @@ class Switched(Watched):
 
     def _change(self, motion: Motion, now: float, released: Flags, stuck: Flags) -> None:
         """The event itself, at ``now``. released (r,): taut ropes that go slack.
-        stuck (r,): slack ones that are back at their length before they can be seen to have left it"""
+        stuck (r,): slack ones that are at their length again before they were measurably shorter"""
         states, before, gap, square = self.states, self.taut.copy(), self._gaps(motion), self.length**2
         near = self.can_pull & (before | (gap > -SAME_LENGTH * square))
         stage = self.stages.of(near)
@@ -396,7 +396,7 @@ class Switched(Watched):
         states.bounces[found.struck] = np.where(soon, states.bounces + 1.0, 1.0)[found.struck]
         states.last_impact[found.struck] = now
         fresh = found.taut & ~before
-        again = self.taut & (self.stuck | (fresh & (now - states.last_taut < moment)))  # a moment ago, or stuck
+        again = self.taut & (self.stuck | (fresh & (now - states.last_taut < moment)))  # taut a moment ago, or stuck
         states.held[again] = np.minimum(now + moment * 2.0 ** self.holds[again], self.until)
         self.holds[again] += 1
         states.last_taut[fresh] = now
@@ -409,8 +409,8 @@ class Switched(Watched):
             self.at_instant(instant, found)
 
     def _without_errors(self, motion: Motion, found: Change) -> Change:
-        """Ropes that leave meet no impacts: what stops them, and rods with them, is an error of the march.
-        The energies of the motion show it as such; nothing counts as dissipated."""
+        """Ropes that are shortening have no impacts: a change of their velocity is an error of the march.
+        It appears in the energy error; nothing counts as dissipated."""
         if not self.leaves.any():
             return found
         motion.energies[ENERGY.dissipated] -= float(found.loss[self.leaves].sum()) + found.hidden
@@ -419,7 +419,7 @@ class Switched(Watched):
         return found._replace(loss=loss, struck=struck, hidden=0.0)
 
     def _refuse_lasting(self, at: Flags, at_once: bool) -> None:
-        """Failed where ropes (r,) that change now cannot keep their lengths in any state."""
+        """Failed: ropes (r,) that change now cannot keep their lengths in any state."""
         if np.any(at & ~self.can_pull):
             raise self._given_up(f"supports pull {self._names(at & ~self.can_pull)} beyond its length")
         lasting = at & self.stuck & at_once
@@ -430,8 +430,8 @@ class Switched(Watched):
             )
 
     def _list(self, now: float, before: Flags, found: Change, at_last: Flags) -> None:
-        """Note what happened to each rope; at_last (r,): its impacts have come to an end.
-        Energy that no event reports is added to the first one of this instant, or else of the next."""
+        """Notes the event of each rope; at_last (r,): its impacts have ended.
+        Energy not reported with an event is added to the first event of this instant, or else of the next."""
         happened, spare = [], self.states.spare
         spare += found.hidden
         for r in range(len(self.taut)):
@@ -455,17 +455,17 @@ class Switched(Watched):
 
 
 class SettingOff(Switched):
-    """Ropes of a step over impacts before its first increment: taut ropes, impacts, pulls as those of an instant.
-    take_up: called with those that are taut (r,)"""
+    """Start of a step with time stepping over impacts: taut ropes, impacts and pulls, as at an instant.
+    take_up: called with the taut ropes (r,)"""
 
     def __init__(self, step_run: StepState, stages: Stages, take_up: Callable[[Flags], None]) -> None:
         super().__init__(step_run, stages)
         self.take_up = take_up
 
     def begin(self, stage: StepSystem, motion: Motion, instant: Loading) -> StepSystem:
-        """The stage of the states in which ropes set off, the state evaluated; the march is of that without them.
-        Without impacts lengths go on to be kept in the middle of increments, as in the step before. Nodes that hit a
-        plane with friction do so in the first increment."""
+        """The stage with the initial states of ropes, evaluated; the march uses the stage without ropes.
+        Without impacts, lengths are still kept in the middle of increments, as in the step before. Impacts on planes
+        with friction occur in the first increment."""
         speed = self.length * float(np.abs(motion.v).max(initial=0.0))
         self.can_pull &= (self.friction == 0.0) | (self._lengthening(motion, 1.0) <= SLOW * speed)
         found = self.start(motion, self.step_run.clock.start)
@@ -477,9 +477,9 @@ class SettingOff(Switched):
         return found
 
 
-# Pulls of ropes that repeat each other: shared for whoever looks at a state, taken back before the march goes on.
+# Pulls of redundant ropes: distributed for output, restored before the march continues.
 class Shares:
-    """What is shared at a state. group (r,): the ropes that share a pull."""
+    """Distributed pulls at a state. group (r,): redundant ropes with a common pull."""
 
     changing = ("group", "_before")
 
@@ -489,7 +489,7 @@ class Shares:
         self._before: tuple[Floats, Floats, Floats] | None = None
 
     def put_in(self, motion: Motion, taut: Flags, now: float) -> None:
-        """Multipliers, forces and reactions of all ropes that are taut (r,), in place of those the march follows."""
+        """Multipliers, forces and reactions of all taut ropes (r,), instead of those that the march uses."""
         stage = self.stages.of(taut)
         rods, row, equations = heads(stage.bars), rows_of(stage.bars), stage.equations
         self._before = (motion.multiplier.copy(), motion.force.copy(), motion.reaction.copy())
@@ -509,7 +509,7 @@ class Shares:
         self.group = np.isin(self.stages.ropes, rods[moved])
 
     def take_out(self, motion: Motion) -> None:
-        """Back to those the march follows."""
+        """Restores those that the march uses."""
         if self._before:
             motion.multiplier[:], motion.force[:], motion.reaction[:] = self._before
             self._before = None

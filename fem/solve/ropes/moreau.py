@@ -7,22 +7,22 @@ gradients of the lengths at (u + u1)/2; ropes that are at their length there pul
     rods  G v1 = b;    ropes  0 <= lambda,  G v1 <= b,  one of them zero;    b as below
     planes  also friction along their tangents, as in ``complementarity.py``
 
-b is how fast ropes and rods may lengthen at the end of an increment. With w the relative velocity of two ends and
-s = d.w the rate of a length:
+b is the largest rate of lengthening of ropes and rods at the end of an increment. With w the relative velocity of two
+ends and s = d.w the rate of a length:
 
-    an increment without impacts   G vbar <= 0: the length of what pulls stays as it was, nothing is lost
-    one with an impact             s1 <= - c s where a slack rope arrives with s > 0, else s1 <= 0; but G vbar >= 0
-                                   where something pulls: impulses take dt lambda.(G vbar) and never give any
+    an increment without impacts   G vbar <= 0: the length of what pulls is constant, no energy is lost
+    one with an impact             s1 <= - c s for a slack rope that reaches its length with s > 0, else s1 <= 0; but
+                                   G vbar >= 0 for what pulls: impulses take the energy dt lambda.(G vbar) >= 0
 
 s1 = G v1 + (d1 - d).w1/2 and G vbar = (G v + G v1)/2 are linear in G v1. Friction ends slipping: T v1 = 0.
-Supports move by dt vbar and a little more, dt ``lag``: what that does to lengths the correction of positions undoes,
+Supports move by dt vbar and a small dt ``lag`` in addition; the correction of positions removes its effect on lengths,
 and its energy is work of the supports.
 
-Then u1 moves by the least K^-1 G1^T mu that brings every length back into its bound: that of what has pulled is kept.
-Impulses take dt lambda.(G vbar), never less than nothing; what the correction of positions puts in is taken from it
-and, where that is not enough or there is no impact, exchanged with the velocities (where supports move it is their
-work): energy never rises by itself.
-First order in dt where there are impacts, else second. Where nothing happens small models are with ``steady.py``.
+Then u1 moves by the least K^-1 G1^T mu that brings every length back into its bound; lengths of what has pulled are
+kept. Impulses take the energy dt lambda.(G vbar) >= 0. Energy added by the correction of positions is subtracted from
+it and, if that is not enough or there is no impact, exchanged with the kinetic energy (with moving supports it is their
+work): energy never increases by itself.
+First order in dt with impacts, else second. Increments of small models without changes are computed by ``steady.py``.
 Sources: Jean, Comput. Methods Appl. Mech. Eng. 177 (1999) 235-257; Acary & Brogliato, Numerical Methods for Nonsmooth
 Dynamical Systems (2008), ch. 10.
 """
@@ -70,7 +70,7 @@ class Law:
     """The bounds of one increment for the ropes and rods ``near`` (c,), which slip along the tangents ``slips``.
 
     holds, one_sided, restitution (c,)  kept their length up to now; are ropes;  v0 (3n,) first velocities
-    comes, arrives (c,)  come to their length with a speed; meet an impact
+    comes, arrives (c,)  reach their length while lengthening; have an impact
     """
 
     def __init__(
@@ -93,7 +93,8 @@ class Law:
         return rows, reduced
 
     def bound(self, rows: Floats, u1: Floats, v1: Floats) -> Floats:
-        """(c + 2f,) what G v1 may be at most (rods, and T v1 without sliding: is), given how the last guess ends."""
+        """(c + 2f,) upper bound of G v1 (for rods, and T v1 without sliding: its value), given the end of the last
+        guess."""
         bound = -(rows[: len(self.near)] @ self.v0)
         if self.arrives.any():
             moved = self.lengths.relative(self.near, u1) - self.lengths.relative(self.near, self.u)
@@ -104,11 +105,11 @@ class Law:
 
 
 def put_in(k: int, stage: StepSystem, through: Passage, move: Floats, strain: float) -> tuple[float, float]:
-    """Stored energy of the positions that ``move`` (3n,) has corrected, and what that put in, also against drag.
+    """Stored energy at positions corrected by ``move`` (3n,), and the energy added, also by work against drag.
     strain: stored energy before"""
     chunk, motion, work = through.loading, through.motion, through.work
     thermal = chunk.thermal_end[min(k + 1, len(chunk.thermal_end) - 1)]
-    by_moments = work.power[GIVEN:TAKEN].copy()  # over the increment, of which the stored energy knows nothing
+    by_moments = work.power[GIVEN:TAKEN].copy()  # work over the increment that is not stored energy
     ends = evaluate.stored_energy(float(chunk.time[k]), float(chunk.time[k + 1]), thermal, stage.problem, motion, work)
     work.power[GIVEN:TAKEN] = by_moments
     now, mean = chunk.factors[k + 1], 0.5 * (chunk.factors[k] + chunk.factors[k + 1])
@@ -124,7 +125,7 @@ def put_in(k: int, stage: StepSystem, through: Passage, move: Floats, strain: fl
 
 
 class Lengths:
-    """Of bars ``index`` (c,) of a stage, all of which may pull. square (c,) lengths squared; sense (c,) -1: stops."""
+    """Lengths of bars ``index`` (c,), all of which may pull. square (c,) lengths squared; sense (c,) -1: stops."""
 
     def __init__(self, stage: StepSystem, index: Ints) -> None:
         bars = stage.bars
@@ -155,7 +156,8 @@ class Lengths:
     def _tangents(self) -> Floats:
         """(c, 2, 3) tangents of planes with friction, as long as their normals; zero elsewhere.
 
-        The first one lies across the axis that the normal is least along: in plane models the second lies in them.
+        The first one is perpendicular to the axis with the smallest component of the normal: in plane models the
+        second lies in the plane of the model.
         """
         found, rubs = np.zeros((len(self.index), 2, 3)), self.friction > 0.0
         normal = self.bars.constants[bar.BASE : bar.BASE + 3, self.index[rubs]].T
@@ -166,14 +168,14 @@ class Lengths:
         return found
 
     def slips(self, chosen: Ints, size: int) -> Slips:
-        """Those of the planes with friction among some of them; size: number of dofs."""
+        """Tangents of contacts with friction among the chosen lengths; size: number of dofs."""
         (rubs,) = np.nonzero(self.friction[chosen] > 0.0)
         of = chosen[np.tile(rubs, 2)]
         ways = np.concatenate([self.tangents[chosen[rubs], t] for t in range(2)])
         return Slips(np.tile(rubs, 2), self.friction[of], *self._spread(self.index[of], ways, size))
 
     def _spread(self, e: Ints, way: Floats, size: int) -> tuple[Floats, Floats]:
-        """Gradients of bars e from those at their second nodes (c, 3)."""
+        """Gradients over all dofs and over the independent ones, of bars e, from those at their second nodes (c, 3)."""
         rows, at, ends, dofs = np.zeros((len(e), size)), np.arange(len(e)), 3 * self.bars.nodes[e], self.dofs
         for c in range(3):
             rows[at, ends[:, 1] + c] += way[:, c]
@@ -185,7 +187,7 @@ MOST_CORRECTIONS = 50
 
 
 class Moreau(Marcher):
-    """The march of one dynamic step with ropes among the bars of ``stage`` (no rods there). Ropes and rods: ``index``.
+    """The march of one dynamic step with ropes and rods ``index`` among the bars of ``stage``, whose rods are none.
     happened   (increment of the chunk, rope, event, energy lost) since it was last emptied; notice: for the user"""
 
     changing = ("pulls", "holds", "spare", "trouble")
@@ -193,7 +195,7 @@ class Moreau(Marcher):
     def __init__(self, stage: StepSystem, ropes: Ints, notice: str) -> None:
         bars, self.notice = stage.bars, notice
         self.stage, self.all = stage, ropes
-        # One between two supports has nothing to pull.
+        # A rope between two supports has no free end.
         self.ropes: Ints = ropes[can_change(bars, ropes, stage.nodes.dof_kind)]
         ropes = self.ropes
         self.index: Ints = np.concatenate([ropes, bars.rods])
@@ -230,17 +232,17 @@ class Moreau(Marcher):
             raise ModelError(f"{name} is free and has no mass, which IMPACT=MOREAU needs: give it mass or support it")
 
     def rope_start(self, step: StepState) -> SettingOff:
-        """Ropes set off as those whose events are located."""
+        """Start of the ropes, as for events that are located."""
         stages = Stages(self.stage, self.all, step.step.controls, step.whole.requests.solver)
         return SettingOff(step, stages, self._take_up)
 
     def _take_up(self, taut: Flags) -> None:
-        """Which ropes of the model (r,) are taut at the start of the step."""
+        """Sets the ropes of the model (r,) that are taut at the start of the step."""
         self.pulls[:] = np.isin(self.index, self.all[taut])
         self.holds[:] = self.pulls
 
     def tell(self, step: StepState, before: int, times: Floats) -> None:
-        """Pass on the events of a chunk."""
+        """Reports the events of a chunk."""
         for k, r, what, lost in self.happened:
             at, sense = (step.number, before + k + 1, float(times[k + 1])), float(self.lengths.sense[r])
             step.sink.event(event_of(self.stage.system, at, int(self.index[r]), what, sense, lost))
@@ -259,7 +261,7 @@ class Moreau(Marcher):
     def march(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> int:
         fraction, motion = float(self.stage.limits[LIMIT.drift_fraction]), step.progress.motion
         through = self.stage.passage(chunk, motion, kept)
-        self.happened.clear()  # what a chunk brought that is gone through again
+        self.happened.clear()  # from a chunk that is repeated
         while control[CONTROL.increment] < len(chunk.dt):
             verdict = self._go_on(control, through)
             if verdict != groups.EVENT:
@@ -277,7 +279,7 @@ class Moreau(Marcher):
         return groups.DONE
 
     def _go_on(self, control: Ints, through: Passage) -> int:
-        """Through increments in which nothing happens, where the model is small; EVENT: the next one is another."""
+        """Computes increments of a small model without changes of state; EVENT: the next increment has one."""
         if self.desk is None:
             return groups.EVENT
         desk = self.desk._replace(pulls=self.pulls, holds=self.holds, spare=np.array([self.spare]))
@@ -286,12 +288,12 @@ class Moreau(Marcher):
         return verdict
 
     def _increment(self, k: int, through: Passage) -> float | None:
-        """One increment; its energy error, None where it finds no solution."""
+        """One increment; returns its energy error, None if it has no solution."""
         chunk, motion, work = through.loading, through.motion, through.work
         stage, dt, lengths = self.stage, float(chunk.dt[k]), self.lengths
         v0 = np.empty(len(motion.u))
         begin(k, through, v0)
-        middle = motion.u + 0.5 * dt * v0  # supports too: their acceleration counts as little as that of masses
+        middle = motion.u + 0.5 * dt * v0  # for supports, too: accelerations have no influence
         (near,) = np.nonzero(~self.one_sided | (lengths.gaps(middle) > -AT_LENGTH * lengths.square))
         one_sided = self.one_sided[near]
         law = Law(lengths, near, motion.u, v0, self.holds[near], one_sided, self.restitution[near])
@@ -345,10 +347,10 @@ class Moreau(Marcher):
     def _finish(
         self, k: int, through: Passage, law: Law, rows: Floats, pull: Floats, loss: Floats, iterations: int
     ) -> float | None:
-        """Forces of the increment, positions corrected, energy balance closed."""
+        """Forces of the increment, correction of positions, energy balance."""
         stage, near, count = self.stage, law.near, len(law.near)
         chunk, motion, work = through.loading, through.motion, through.work
-        strain = linearise(k, through)  # inertia and damping of the end
+        strain = linearise(k, through)  # inertia and damping at the end
         work.multiplier[self.index[near]] = pull[:count]
         motion.multiplier[self.ropes] = work.multiplier[self.ropes]
         work.force[:] += rows.T @ pull
@@ -369,19 +371,19 @@ class Moreau(Marcher):
                 motion.energies[ENERGY.work] += given
             else:
                 taken -= given
-        lent = min(rubs, max(-taken, 0.0))  # friction that goes the wrong way for a moment is none
+        lent = min(rubs, max(-taken, 0.0))  # negative friction work for a moment counts as none
         taken, rubs = taken + lent, rubs - lent
         if taken < 0.0 or not np.any(law.arrives):
             taken += take_from_motion(-taken, drift, stage.problem, work) if taken else 0.0
-            motion.energies[ENERGY.work] -= min(taken, 0.0)  # what rests cannot give it
+            motion.energies[ENERGY.work] -= min(taken, 0.0)  # a model at rest has no kinetic energy to give
             taken = max(taken, 0.0)
         self._note(k, law, pull[:count], loss[:count], taken, rubbed)
         return float(close_with_losses(k, iterations, strain, taken + rubs, through))
 
     def _keep_momenta(self, dt: float, u: Floats, before: Floats, pull: Floats) -> tuple[float, Floats]:
-        """Rigid velocities that give back what the correction of positions, and pulls along the gradients of an earlier
-        guess, took of momenta that stay. The energy that they put in, and the velocity (3n,) that goes with these
-        momenta. before, pull (3n,): positions before the correction; force of ropes and rods"""
+        """Rigid velocities that restore the conserved momenta, which the correction of positions and pulls along the
+        gradients of an earlier guess have changed. Returns the energy that they add, and the rigid velocity (3n,).
+        before, pull (3n,): positions before the correction; force of ropes and rods"""
         work, kept, place = self.stage.work, self.kept, self.stage.nodes.place
         if kept is None or not (pull.any() or np.any(work.u != before)):
             return 0.0, np.zeros(len(u))
@@ -413,7 +415,7 @@ class Moreau(Marcher):
                 self.trouble = f"no motion keeps all lengths: {self._name(int(near[error.worst]))} is pulled apart"
                 if np.array_equal(one_sided, self.one_sided):
                     return False
-                one_sided = self.one_sided  # not all of those that pulled can keep their lengths
+                one_sided = self.one_sided  # not all that pulled can keep their lengths
                 continue
             work.u[:] -= lengths.dofs.spread(along @ pull)
         return False
@@ -434,9 +436,9 @@ class Moreau(Marcher):
         return lambda right: right / (diagonal if right.ndim == 1 else diagonal[:, None])
 
     def _note(self, k: int, law: Law, pull: Floats, loss: Floats, taken: float, rubbed: Floats) -> None:
-        """What ropes began or ceased to do in increment k, which took an energy.
+        """Notes the changes of ropes in increment k, with the energy lost.
 
-        Each impact takes its part of it, and what its friction takes; what no event reports is added to the next one.
+        Each impact gets its share, and the work of its friction; energy without an event is added to the next one.
         """
         near, arrives, rubs = law.near, law.arrives, np.zeros(len(self.pulls))
         rubs[near] = np.maximum(rubbed, 0.0)

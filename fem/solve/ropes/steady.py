@@ -1,9 +1,8 @@
-"""Increments over impacts in which nothing happens, compiled: what holds goes on to hold, sticks or slides.
+"""Increments of Moreau-Jean time stepping without changes of state, in machine code.
 
-``steady`` goes through the increments of a chunk by the law of ``moreau.py`` and stops where one of them is for
-Python: a rope or contact comes to its length, begins to pull or ceases to, a length is left that has to be corrected,
-momenta that stay have to be given back, or pulls are not found at once. Such an increment has changed nothing yet.
-Its matrices are dense: models are small.
+``steady`` computes the increments of a chunk by the law of ``moreau.py`` and stops before one that Python must compute:
+a rope or contact reaches its length, begins or ceases to pull, a length must be corrected, conserved momenta must be
+restored, or pulls are not found at once. The state is then that before this increment. Matrices are dense.
 """
 
 from __future__ import annotations
@@ -33,25 +32,25 @@ from fem.solve.step_system import StepSystem
 AT_LENGTH = 1e-6
 """Strain from which on a rope counts as being at its length."""
 CLOSED = 1e-11
-"""Largest strain that the correction of positions leaves."""
+"""Largest strain that remains after the correction of positions."""
 ROUND_OFF = 1e-11
-"""Fraction of the largest velocity to which rates of lengths are known."""
+"""Rounding error of rates of lengths, as a fraction of the largest velocity."""
 TURNS = 2
-"""Guesses of the increment that turn its gradients with it."""
+"""Number of guesses of the increment in which gradients are updated."""
 SMALL = 1e-10
-"""Fraction of the motion of an increment: corrections of the elastic parts below it end the iteration."""
+"""The iteration ends when corrections of the elastic parts are below this fraction of the motion in the increment."""
 NEGLIGIBLE = 1e-15
-"""Fraction of displacements, and of the shortest elastic bar, below which corrections are round-off: where all rests
-they are nothing else."""
+"""Corrections below this fraction of displacements, and of the shortest elastic bar, are rounding errors: at rest all
+corrections are."""
 QUICKER = 1e-2
-"""Fraction of the kinetic energy that may be given back to the motion of an increment."""
+"""Largest fraction of the kinetic energy that may be returned to the motion in an increment."""
 MOST = 60
-"""Independent dofs, and pulls in an increment, of which matrices are dense."""
+"""Largest number of independent dofs, and of pulls in an increment, for dense matrices."""
 
 
 @kernel
 def begin(k: int, through: Passage, v0: Floats) -> None:
-    """Trial state and what stays known in increment k; the first velocities v0 (3n,)."""
+    """Sets the trial state and all constant quantities of increment k; v0 (3n,): first velocities."""
     problem, loading, motion, work = through.problem, through.loading, through.motion, through.work
     dt, nodes, supports = loading.dt[k], problem.nodes, loading.support_dofs
     for dof in range(v0.shape[0]):
@@ -82,7 +81,7 @@ def begin(k: int, through: Passage, v0: Floats) -> None:
 
 @kernel
 def linearise(k: int, through: Passage) -> float:
-    """Forces without those of ropes and rods, what is out of balance, and the tangent; returns the stored energy."""
+    """Forces without those of ropes and rods, the residual, and the tangent; returns the stored energy."""
     problem, loading, work = through.problem, through.loading, through.work
     for e in range(work.multiplier.shape[0]):
         work.multiplier[e] = 0.0
@@ -94,7 +93,7 @@ def linearise(k: int, through: Passage) -> float:
 
 @kernel
 def close_with_losses(k: int, iterations: int, strain: float, lost: float, through: Passage) -> float:
-    """Increment k into the balance and its row; lost: energy that impulses took. Returns the energy error."""
+    """Enters increment k into the balance and its row; lost: energy lost to impulses. Returns the energy error."""
     problem, loading, motion = through.problem, through.loading, through.motion
     error: float = close_increment(through.scheme, k, strain, problem, loading, motion, through.work)
     motion.energies[ENERGY.dissipated] += lost
@@ -108,7 +107,7 @@ def close_with_losses(k: int, iterations: int, strain: float, lost: float, throu
 
 @kernel
 def support_lag(k: int, loading: Loading, u: Floats, v0: Floats, lag: Floats) -> None:
-    """lag (3n,): mean velocity of supports in increment k, as they move, less the mean of those at its ends."""
+    """lag (3n,): mean velocity of supports over increment k less the mean of the velocities at its ends."""
     for dof in range(lag.shape[0]):
         lag[dof] = 0.0
     for s in range(loading.support_dofs.shape[0]):
@@ -118,8 +117,8 @@ def support_lag(k: int, loading: Loading, u: Floats, v0: Floats, lag: Floats) ->
 
 @kernel
 def take_from_motion(energy: float, drift: Floats, problem: Problem, work: Scratch) -> float:
-    """Take energy from the velocities (a negative one is given back), as far as they have it; how much it was.
-    drift (3n,): the part of them that goes with momenta that stay"""
+    """Takes energy from the velocities (or adds a negative one), as far as available; returns the amount.
+    drift (3n,): the part of the velocities with the conserved momenta"""
     kinetic = 0.0
     for dof in range(drift.shape[0]):
         work.v[dof] -= drift[dof]
@@ -134,15 +133,15 @@ def take_from_motion(energy: float, drift: Floats, problem: Problem, work: Scrat
 
 
 class Desk(NamedTuple):
-    """What steady increments go by, with their room; r bars that may pull, u independent dofs, q pulls of an increment.
+    """Data and work arrays of steady increments; r bars that may pull, u independent dofs, q pulls of an increment.
 
-    lengths, one_sided, pulls, holds (r,), spare (1,)  as ``Moreau`` has them (lengths: ``index``)
+    lengths, one_sided, pulls, holds (r,), spare (1,)  as in ``Moreau`` (lengths: ``index``)
     tangents (r, 2, 3)  of planes, as long as their normals
-    is_elastic, shortest, keeps  beside them something is elastic; its shortest bar; there are momenta that stay
+    is_elastic, shortest, keeps  there are elastic elements, too; their shortest bar; momenta are conserved
     pattern, first, place, values  the effective tangent by columns
     unknown (u,)    independent dofs;  system (u, u + 1 + q) tangent, residual, gradients;  rows (q, u) these
-    near, bar (q,), way (q, 3)  of the lengths that count, of first tangents of contacts, of second ones: which of the r
-                    it belongs to; its bar, its gradient
+    near, bar (q,), way (q, 3)  of the active lengths, the first tangents of contacts, the second ones: index among
+                    the r bars; bar, gradient
     cones, vectors (3, 3n)  the law of pulls; room, the last of zeros
     """
 
@@ -172,7 +171,7 @@ class Desk(NamedTuple):
 def desk_of(
     stage: StepSystem, index: Ints, one_sided: Flags, tangents: Floats, is_elastic: bool, shortest: float, keeps: bool
 ) -> Desk | None:
-    """Of a small model without equations between dofs; None of others."""
+    """The desk of a small model without equations between dofs; None for others."""
     unknown, flags = np.flatnonzero(stage.nodes.dof_kind == 1), np.zeros(len(index), np.bool_)
     size, pulls = len(unknown), min(len(index) + 2 * int(tangents.any(axis=(1, 2)).sum()), MOST)
     if not 0 < size <= MOST or len(stage.equations.slave):
@@ -188,7 +187,7 @@ def desk_of(
 
 @inner_kernel
 def rate(row: int, desk: Desk, bars: Bars, x: Floats) -> float:
-    """What a length changes by, or a contact slips, where dofs move by x."""
+    """Rate of a length, or slip of a contact, for a motion x of the dofs."""
     i, j = 3 * bars.nodes[desk.bar[row], 0], 3 * bars.nodes[desk.bar[row], 1]
     total = 0.0
     for c in range(3):
@@ -198,7 +197,7 @@ def rate(row: int, desk: Desk, bars: Bars, x: Floats) -> float:
 
 @inner_kernel
 def turn(row: int, desk: Desk, bars: Bars, u: Floats) -> None:
-    """The gradient of a length at u."""
+    """Writes the gradient of a length at u."""
     e = desk.bar[row]
     i, j, first = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1], BASE if bars.kinds[e, 0] == LINEAR else REF
     for c in range(3):
@@ -208,7 +207,7 @@ def turn(row: int, desk: Desk, bars: Bars, u: Floats) -> None:
 
 @called_kernel
 def find_near(bars: Bars, middle: Floats, v0: Floats, u: Floats, desk: Desk) -> tuple[int, int]:
-    """How many lengths count in an increment, and contacts with friction among them; -1: it is for Python."""
+    """Number of active lengths in an increment, and of contacts with friction among them; -1: for Python."""
     count, contacts, most, speed = 0, 0, desk.bar.shape[0], largest(v0)
     for r in range(desk.lengths.shape[0]):
         e, pulls = desk.lengths[r], desk.pulls[r] or not desk.one_sided[r]
@@ -245,8 +244,8 @@ def find_near(bars: Bars, middle: Floats, v0: Floats, u: Floats, desk: Desk) -> 
 def find_change(
     count: int, contacts: int, dt: float, noise: float, v0: Floats, bars: Bars, desk: Desk, work: Scratch
 ) -> bool:
-    """Pulls of a guess; the change of independent dofs goes into column u of ``system``. False: not found at once.
-    noise: a velocity to which rates of lengths are known"""
+    """Pulls of a guess; the change of independent dofs is written into column u of ``system``. False: not found at
+    once. noise: rounding error of rates of lengths"""
     system, rows, numbers, unknown = desk.system, desk.rows, desk.cones.numbers, desk.unknown
     size, most = unknown.shape[0], count + 2 * contacts
     fill_values(desk.pattern, work.tangent, work.block, desk.values)
@@ -285,8 +284,8 @@ def find_change(
 
 @called_kernel
 def find_end(k: int, count: int, contacts: int, v0: Floats, middle: Floats, desk: Desk, through: Passage) -> int:
-    """The trial state at the end of increment k: how many guesses that took; 0: it is for Python.
-    middle (3n,): room"""
+    """Finds the trial state at the end of increment k: returns the number of guesses; 0: for Python.
+    middle (3n,): work array"""
     problem, motion, work, dt = through.problem, through.motion, through.work, through.loading.dt[k]
     size = desk.unknown.shape[0]
     for iteration in range(1, int(through.limits[LIMIT.iterations]) + 1):
@@ -314,7 +313,7 @@ def find_end(k: int, count: int, contacts: int, v0: Floats, middle: Floats, desk
 
 @called_kernel
 def goes_on(count: int, bars: Bars, u: Floats, desk: Desk) -> bool:
-    """What pulls goes on to pull, and nothing else; no length is left that has to be corrected."""
+    """Whether all that pulls continues to pull, and nothing else, and no length must be corrected."""
     row = 0
     for r in range(desk.lengths.shape[0]):
         e, is_near = desk.lengths[r], row < count and desk.near[row] == r
@@ -329,7 +328,7 @@ def goes_on(count: int, bars: Bars, u: Floats, desk: Desk) -> bool:
 
 @called_kernel
 def take_losses(k: int, count: int, contacts: int, v0: Floats, way: Floats, desk: Desk, through: Passage) -> float:
-    """Forces of the pulls, and what they do to the energies; returns what they dissipate. way (3n,): room"""
+    """Forces of the pulls, and their effect on the energies; returns the dissipated energy. way (3n,): work array"""
     bars, motion, work, dt = through.problem.bars, through.motion, through.work, through.loading.dt[k]
     numbers, taken, rubs = desk.cones.numbers, 0.0, 0.0
     support_lag(k, through.loading, motion.u, v0, way)
@@ -364,7 +363,7 @@ def take_losses(k: int, count: int, contacts: int, v0: Floats, way: Floats, desk
 
 @shared_kernel
 def steady(control: Ints, desk: Desk, through: Passage) -> int:
-    """Advance from ``control`` on while nothing happens: DONE, NOT_CONVERGED, DRIFT as ``march`` has them; EVENT: the
+    """Advances from ``control`` on while no state changes: DONE, NOT_CONVERGED, DRIFT as in ``march``; EVENT: the next
     increment is for ``Moreau``, and ``motion`` is the state at its start."""
     motion, loading, problem, work = through.motion, through.loading, through.problem, through.work
     v0, way = desk.vectors[0], desk.vectors[1]

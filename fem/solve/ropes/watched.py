@@ -1,4 +1,4 @@
-"""What dynamic and static steps with ropes share: states of the ropes, single increments, how far ropes are off."""
+"""Common parts of dynamic and static steps with ropes: states of the ropes, single increments, violations."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ class Watched:
 
     @property
     def current(self) -> StepSystem:
-        """Of the states that the march follows."""
+        """The stage of the states that the march uses."""
         return self.stages.of(self.taut)
 
     def tell(self) -> None:
-        """Report what has happened to ropes."""
+        """Reports the events of ropes."""
         for event in self._pending:
             self.step_run.sink.event(event)
         self._pending.clear()
@@ -84,7 +84,7 @@ class Watched:
     def _march(
         self, begin: float, end: float, dt: float, ropes: Ropes, is_trial: bool = False
     ) -> tuple[Ints, Record, Loading]:
-        """One increment of any size, whose local error is not judged; Failed where it has no solution."""
+        """One increment of any size, without a check of its local error; Failed: it has no solution."""
         m, limits = self.step_run, self.step_run.stage.limits
         allowed, limits[LIMIT.time_error] = float(limits[LIMIT.time_error]), 0.0
         chunk = loading(m.stage, m.progress.motion, np.array([begin, end]), np.array([dt]))
@@ -98,7 +98,7 @@ class Watched:
         return control, kept, chunk
 
     def trial(self, begin: float, end: float, read: Callable[[], Read]) -> Read:
-        """What is read after an increment that does not count, their states kept; the motion goes back."""
+        """Result of ``read`` after a trial increment with constant states; the motion is restored."""
         motion = self.step_run.progress.motion
         saved = copy_of(motion)
         self._march(begin, end, end - begin, NO_ROPES, is_trial=True)
@@ -107,7 +107,7 @@ class Watched:
         return found
 
     def excess(self, motion: Motion) -> Floats:
-        """(r,) what the march tests: minus the multipliers of taut ropes, the gaps of slack ones."""
+        """(r,) the numbers that the march tests: minus the multipliers of taut ropes, the gaps of slack ones."""
         found = np.zeros(len(self.taut))
         excesses(self.ropes, self.step_run.stage.bars, motion.u, motion.multiplier, found)
         return found
@@ -117,13 +117,13 @@ class Watched:
         return gaps_of(self.stages.first.bars, self.ropes.bars, motion.u)
 
     def _peaks(self, dt: float, before: Motion, after: Motion) -> tuple[Floats, Floats]:
-        """(r,) largest gaps between two instants, and the part of dt that is over then (``gaps.peak_of``)."""
+        """(r,) largest gaps between two instants, and the fraction of dt at which they occur (``gaps.peak_of``)."""
         peak, part, bars = np.zeros(len(self.taut)), np.ones(len(self.taut)), self.stages.first.bars
         peaks(self.ropes.bars, dt, before.u, before.v, after.u, after.v, bars, peak, part)
         return peak, part
 
     def _lengthening(self, motion: Motion, dt: float) -> Floats:
-        """(r,) what the gaps of all ropes would change by in dt at the rates of now (a gap is quadratic in u)."""
+        """(r,) change of the gaps of all ropes in dt at the present rates (a gap is quadratic in u)."""
         bars, index, move = self.stages.first.bars, self.ropes.bars, dt * motion.v
         return 0.5 * (gaps_of(bars, index, motion.u + move) - gaps_of(bars, index, motion.u - move))
 
@@ -132,7 +132,7 @@ class Watched:
         return listed([self.step_run.system.name_bar(int(e)) for e in self.ropes.bars[chosen]])
 
     def _given_up(self, why: str) -> Failed:
-        """Note why there is no way on from the beginning of the increment, and let it be cut back."""
+        """Notes why the increment cannot be computed from its beginning, and has it cut back."""
         m = self.step_run
         self.trouble = (
             f"step {m.number} stopped at t = {m.progress.time:.9g}: {why}. Smaller increments may help. Everything "
@@ -141,14 +141,14 @@ class Watched:
         return Failed(groups.NOT_CONVERGED, np.zeros(len(CONTROL), np.int64), np.zeros((1, len(ROW))))
 
     def _happens(self, now: float, r: int, what: str, loss: float = 0.0) -> None:
-        """Note what happens to rope r: of a stop "contact" and "apart" in place of "taut" and "slack"."""
+        """Notes an event of rope r: for a stop "contact" and "apart" instead of "taut" and "slack"."""
         m, e = self.step_run, int(self.ropes.bars[r])
         at = m.number, m.progress.increment + int(m.has_begun), now
         self._pending.append(event_of(m.system, at, e, what, self.sense[r], loss))
 
 
 def event_of(system: System, at: tuple[int, int, float], e: int, what: str, sense: float, loss: float) -> Event:
-    """What happened to rope or stop (sense -1) e in a step, an increment, at a time."""
+    """The event of a rope or stop (sense -1) e in a step and an increment, at a time."""
     what = what if sense > 0.0 else {"taut": "contact", "slack": "apart"}.get(what, what)
     return Event(*at, system.label_of_bar(e), what, loss, system.node_at_plane(e))
 
@@ -159,6 +159,6 @@ def copy_of(arrays: Arrays) -> Arrays:
 
 
 def restore(arrays: Arrays, saved: Arrays) -> None:
-    """Put back what ``copy_of`` copied."""
+    """Restores what ``copy_of`` copied."""
     for array, before in zip(arrays, saved, strict=True):
         array[:] = before

@@ -1,11 +1,11 @@
-"""Statics of lines that Newton's method does not find by itself: it begins anew from the state of least energy.
+"""Statics of lines for which Newton's method does not converge: it is restarted from the state of least energy.
 
 Cables with dead loads above planes have one equilibrium without friction (``lines/network.py``), which is found from
-any start. What a stream, water or springs do to them is taken as a load at the place that was found last, until both
-agree; so are what presses nodes on planes that rub in statics, and with it the largest friction of each. Where such a
-load changes, its node is drawn back to where it was found last, by the steepest slope seen: that leaves the place
-where both agree as it is, and shortens the way. All the rest, as stiffness in bending and compression, is left to the
-march: what is laid is where it begins, not its answer; where it does not arrive from there, it begins from closer.
+any start. Forces of streams, water and springs are applied as loads at the positions found last, and the iteration is
+repeated until both agree; so are forces on planes with static friction, and the friction limits that depend on them. If
+such a load changes, its node is tied to its last position by a spring with the largest slope found: this does not
+change the fixed point, and shortens the steps. Bending and compressive stiffness are ignored: the result is only the
+initial guess of the march; if the march fails from there, it starts from a closer one.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from fem.solve.newton.groups import Loading, Motion
 from fem.solve.step_system import StepSystem
 
 PASSES = 60
-"""Of what follows from where the line is: streams, water, what presses it on planes that rub."""
+"""Largest number of iterations for loads that depend on positions: streams, water, forces on planes with friction."""
 AGREED = (1e-2, 1e-3, 1e-4, 1e-6)
-"""Parts of the largest load by which these may still change where the march begins, one after the other."""
+"""Changes of these loads, over the largest load, at which the march is tried, in turn."""
 SHORT = 1e-2
-"""Way over the length of a bar, below which no slope of forces is taken."""
+"""Displacement over the length of a bar below which no slope of forces is computed."""
 APART = (seabed.SEABED, BENDING, BENDING_DAMPING)
-"""Families that are no load: planes are those of the network, and cables have nothing against bending."""
+"""Families that are not loads: planes are part of the network, and cables have no bending stiffness."""
 DEPTH_OF_MIXING = 5
-"""Passes from which the next one is made."""
+"""Number of iterations from which the next one is extrapolated."""
 FAINT = 1e-6
-"""Friction over the largest load that is none."""
+"""Friction below this fraction of the largest load is ignored."""
 LAID = (
     "Newton's method did not converge from the initial state; it was restarted from the equilibrium of the cables, "
     "which is found from any state (with friction, from where they lay before the increment)"
@@ -48,8 +48,8 @@ LAID = (
 
 
 def may_be_laid(stage: StepSystem) -> bool:
-    """Statics of cables and lines that the reader laid, linear springs between dofs, fluid and planes alone. What they
-    have against bending and compression is left to the march."""
+    """Whether the model has only cables, lines that the reader laid, linear springs between dofs, fluid and planes.
+    Their bending and compressive stiffness is left to the march."""
     bars, system = stage.bars, stage.system
     strain, law = bars.kinds.T
     constants, there = bars.constants, _standing(stage)
@@ -72,8 +72,8 @@ def may_be_laid(stage: StepSystem) -> bool:
 
 
 def laid(stage: StepSystem, motion: Motion, chunk: Loading, increment: int) -> Iterator[Floats]:
-    """(3n,) displacements at which cables are at rest at the end of an increment, each closer to that than the last;
-    none where none is found."""
+    """(3n,) approximate equilibrium displacements of cables at the end of an increment, each closer than the last;
+    none if there is no convergence."""
     place, work, lying = stage.nodes.place, stage.work, _lying(stage)
     u = motion.u.copy()
     if len(chunk.support_dofs):
@@ -116,7 +116,7 @@ def laid(stage: StepSystem, motion: Motion, chunk: Loading, increment: int) -> I
 
 
 def _mixed(tried: list[tuple[Floats, Floats]]) -> Floats:
-    """What to try next of x = g(x), from pairs (x, g(x)): Anderson, J. ACM 12 (1965) 547."""
+    """Next argument of the fixed-point iteration x = g(x), from pairs (x, g(x)): Anderson, J. ACM 12 (1965) 547."""
     given, got = (np.array(each) for each in zip(*tried, strict=True))
     off = got - given
     weights = np.linalg.lstsq(np.diff(off, axis=0).T, off[-1], rcond=1e-6)[0]
@@ -124,8 +124,8 @@ def _mixed(tried: list[tuple[Floats, Floats]]) -> Floats:
 
 
 class Lying(NamedTuple):
-    """The c contacts of a network: nodes (c,), those before and after them (c, 2), numbers (c, NUMBERS).
-    anchors (c, 3)  which states are the displacements at which nothing rubs"""
+    """The c contacts of a network: nodes (c,), their neighbours on the line (c, 2), numbers (c, NUMBERS).
+    anchors (c, 3)  indices of the states that are the displacements without friction"""
 
     nodes: Ints
     chord: Ints
@@ -134,7 +134,7 @@ class Lying(NamedTuple):
 
 
 def _lying(stage: StepSystem) -> Lying:
-    """Those of a stage, maybe none."""
+    """The contacts of a stage, possibly none."""
     for family, own in acting(stage.system.families):
         if family is seabed.SEABED:
             (lies,) = np.nonzero(own.numbers[:, seabed.STIFFNESS] > 0.0)
@@ -145,7 +145,7 @@ def _lying(stage: StepSystem) -> Lying:
 
 
 def _friction(stage: StepSystem, lying: Lying, motion: Motion, u: Floats) -> Floats:
-    """(c,) coefficients, in statics, of the contacts along the way from their anchors to u."""
+    """(c,) static coefficients of friction of the contacts in the direction from their anchors to u."""
     numbers = lying.numbers
     way = _along(u.reshape(-1, 3)[lying.nodes] - motion.state[lying.anchors], numbers[:, seabed.NORMAL : seabed.RADIUS])
     chord = (stage.nodes.place + u).reshape(-1, 3)[lying.chord]
@@ -157,12 +157,12 @@ def _friction(stage: StepSystem, lying: Lying, motion: Motion, u: Floats) -> Flo
 
 
 def _along(way: Floats, normal: Floats) -> Floats:
-    """(c, 3) part along planes."""
+    """(c, 3) components parallel to the planes."""
     return np.asarray(way - (way * normal).sum(axis=1)[:, None] * normal)
 
 
 def _rubs(stage: StepSystem, lying: Lying, motion: Motion, net: Network, limit: Floats, least: float) -> Rubs:
-    """Contacts whose friction has a limit; (0,) limits: none."""
+    """Contacts whose friction is limited; (0,) limits: none."""
     (those,) = np.nonzero(limit > least)
     if len(those) == 0:
         return net.rubs
@@ -182,7 +182,7 @@ def _hanging(stage: StepSystem) -> Flags:
 
 
 def _standing(stage: StepSystem) -> Floats:
-    """(m,) whether bars are there at all."""
+    """(m,) whether bars exist (are not removed)."""
     return np.asarray(stage.bars.constants[bar.AREA] > 0.0)
 
 
@@ -203,7 +203,7 @@ def _pushed(stage: StepSystem, motion: Motion, time: float, thermal: Floats) -> 
 
 
 def _network(stage: StepSystem, lying: Lying, u: Floats, load: Floats) -> Network:
-    """The model as a network, about a displacement that supports have."""
+    """The model as a network, at the displacement of its supports."""
     places = (stage.nodes.place + u).reshape(-1, 3)
     there = _standing(stage)
     constants = stage.bars.constants[:, there]

@@ -1,10 +1,10 @@
-"""Is what was found to be trusted? Mechanisms, unstable equilibria, the softest direction of the sparse tangent.
+"""Checks of static equilibria: mechanisms, unstable equilibria, the softest direction of the sparse tangent.
 
-Directions of nodes that nothing holds: neither stiffness nor, in dynamics, mass.
+Unrestrained directions of nodes have neither stiffness nor, in dynamics, mass.
 
-Plane trusses in space, nodes between collinear bars: real decks are full of them. Where nothing loads such a
-direction it is held by a stiffness in the *tangent only* (the answer is unchanged, the matrix regular) and a notice
-names it; where something does, it is an error that names node and dof.
+Examples are plane trusses in space and nodes between collinear bars, which are common in real decks. An unloaded
+direction is held by a stiffness in the *tangent only* (the result is unchanged, the matrix regular), with a notice;
+if it is loaded, there is an error that names node and dof.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 
 RATHER_STIFF = 1e3
-"""Stiffness over the largest of a model, of what stands for rods while negative eigenvalues are counted."""
+"""Stiffness of the bars that replace rods while negative eigenvalues are counted, over the largest of the model."""
 MECHANISM = 1e-12
-"""Fraction of the largest stiffness below which the softest mode has none."""
+"""Smallest ratio of the softest mode's stiffness to the largest; below it the model is a mechanism."""
 
 
 def softest(stage: StepSystem, motion: Motion, now: float) -> tuple[int, float]:
-    """The dof that moves most in the softest mode at a state, and its fraction of the largest stiffness."""
+    """The dof with the largest displacement in the softest mode, and the mode's stiffness over the largest."""
     evaluate_start(stage, motion, loading_at(stage, motion, now))
     nodal_blocks(stage.coefficients, 1.0, stage.problem, stage.work)
     return weakest_dof(stage.tangent, stage.work) if len(stage.tangent.independent) else (0, np.inf)
@@ -60,8 +60,8 @@ def refuse_mechanism(stage: StepSystem, motion: Motion, now: float, number: int)
 
 
 def instability_notice(stage: StepSystem, known: int | None) -> str:
-    """Notice of an unstable equilibrium: statics finds them as readily as stable ones. Only compression makes one, and
-    free bodies, whose weight may lie above what holds them. known: negative eigenvalues, where they are counted"""
+    """Notice of an unstable equilibrium, which statics finds as easily as a stable one. It needs compression, or a free
+    body whose weight is above its supports. known: negative eigenvalues, if counted already"""
     work, has_bodies = stage.work, bool(stage.system.model.corners)
     is_pressed = np.any(work.tangent.bar_tangent[GEOMETRIC] < 0.0) or np.any(work.tangent.bar_tangent[ALPHA] < 0.0)
     if known is None and not (is_pressed or has_bodies):
@@ -79,8 +79,8 @@ def instability_notice(stage: StepSystem, known: int | None) -> str:
 def static_tangent(stage: StepSystem) -> Sparse:
     """The tangent of statics at the state in ``stage.work`` over the independent dofs (CSC), for its inertia.
 
-    Held directions count with next to nothing, so that a hinge that buckles there is seen; rigid motions as they are
-    held; what rods let move is as stiff as with very stiff bars in their places.
+    Held directions have almost no stiffness, so that buckling of a hinge is detected; rigid motions are held; rods are
+    replaced by very stiff bars.
     """
     from fem.linear.sparse import bordered
 
@@ -124,23 +124,23 @@ def weakest_dof(tangent: SparseTangent, work: Scratch) -> tuple[int, float]:
 
 
 NO_STIFFNESS = 1e-14
-"""Eigenvalues of a nodal block below this fraction of its largest one are zero but for round-off."""
+"""Eigenvalues of a nodal block below this fraction of its largest one are zero within rounding errors."""
 CAUTION, FLOOR = 2.0, 1e-10
-"""Stiffness of slack nodes over residual, length of bars and root of their number; and over that of the model."""
+"""Stiffness of slack nodes over residual, length of bars and root of their number; and least one over the model's."""
 SLACK = "bars are slack in the flow: only the flow holds them while the equilibrium is sought"
 FAINT = 1e-8
-"""Part of the stiffness of a node without mass that holds it across in large motions: its bars will do so themselves as
-they pull or turn, and next to a hold as stiff as they are Newton's method would take that for nothing."""
+"""Transverse stiffness added at a node without mass in large motions, as a fraction of its stiffness: small, as its
+bars become stiff themselves when they pull or rotate, and Newton's method would ignore them beside a large one."""
 NO_LOAD = 1e-12
-"""Fraction of the largest load below which a load component is zero but for round-off."""
+"""Load components below this fraction of the largest are zero within rounding errors."""
 
 
 def hold_unrestrained(stage: StepSystem, step: Step, has_ropes: bool = False) -> tuple[Ints, str]:
-    """Put held directions into ``stage.nodes``; the dofs held along an axis, and a notice or nothing.
+    """Enters held directions into ``stage.nodes``; returns the dofs held along an axis, and a notice or an empty text.
     The state must have been evaluated into ``stage.work``. ModelError where an unrestrained direction is loaded."""
     _refuse_loads_on_nothing(stage)
     free = (stage.nodes.dof_kind == 1).reshape(-1, 3)
-    free.flat[np.concatenate([stage.equations.slave, stage.equations.master])] = False  # stiff from elsewhere, perhaps
+    free.flat[np.concatenate([stage.equations.slave, stage.equations.master])] = False  # possibly stiff by equations
     candidates = np.flatnonzero(free.any(axis=1))
     if stage.is_dynamic:
         candidates = candidates[~stage.system.inertia.reshape(-1, 3)[candidates].any(axis=1)]
@@ -173,7 +173,7 @@ def hold_unrestrained(stage: StepSystem, step: Step, has_ropes: bool = False) ->
             if pull > NO_LOAD * loads:
                 if stage.is_dynamic or not step.nlgeom or has_ropes:
                     raise ModelError(_loaded(stage, node, direction, step))
-                stage.loose = stage.loose or _loaded(stage, node, direction, step)  # as it moves, bars may stretch
+                stage.loose = stage.loose or _loaded(stage, node, direction, step)  # motion may stretch bars
                 continue
             axis = int(np.abs(direction).argmax())
             if abs(direction[axis]) > 1.0 - 1e-9:
@@ -192,7 +192,7 @@ def hold_unrestrained(stage: StepSystem, step: Step, has_ropes: bool = False) ->
 
 
 def _dragged(stage: StepSystem) -> Flags:
-    """(n,) nodes of bars that a stream pushes in statics."""
+    """(n,) nodes of bars with stream loads in statics."""
     found = np.zeros(len(stage.system.labels), np.bool_)
     for flow in () if stage.is_dynamic else stage.environment.flows:
         for case in flow.cases if flow.load.kind in ("FDD", "FDT", "WDD", "FLD") else ():
@@ -201,24 +201,24 @@ def _dragged(stage: StepSystem) -> Flags:
 
 
 def careful_nodes(stage: StepSystem) -> Nodes | None:
-    """For an equilibrium whose way leads over a singular tangent: bars that may go slack are gone about with caution,
-    and so are free bodies, which may turn where nothing holds them (one on a line, about this line), and all nodes
-    where bars that are in line are loaded across.
-    None where there are none of these, or caution is taken already."""
+    """Nodes with damped corrections, if a tangent on the way to equilibrium may be singular: nodes of bars that may go
+    slack, of free bodies that can rotate freely (on a line: about this line), and all nodes if collinear bars have a
+    transverse load.
+    None without any of these, or if corrections are damped already."""
     bars = stage.bars.constants
     may = [*stage.bars.nodes[bars[PLUS] != bars[MINUS]].ravel(), *stage.system.model.corners]
     if not (len(may) or stage.loose) or len(stage.nodes.caution):
         return None
     slack = np.isin(np.arange(len(stage.system.labels)), may) | bool(stage.loose)
     held = stage.nodes.artificial_stiffness if len(stage.nodes.artificial_stiffness) else np.zeros((len(slack), 9))
-    held = np.where(slack[:, None], 0.0, held)  # where nothing is loaded across a straight cable, either: it moves
+    held = np.where(slack[:, None], 0.0, held)  # also without transverse load on a straight cable, which moves
     held = np.maximum(held, stage.rigid) if len(stage.rigid) else held
     return _cautious(stage, slack, float((bars[YOUNG] * bars[AREA] * bars[INV_LENGTH]).max()), held)
 
 
 def _cautious(stage: StepSystem, slack: Flags, stiff: float, held: Floats) -> Nodes:
-    """Statics of a slack line that hardly anything holds: its nodes resist as the residual does, so that a correction
-    is a fraction of a bar, and none at all at the end (Levenberg-Marquardt). ``CAUTION`` was chosen over 150 ropes."""
+    """Slack lines get an artificial stiffness proportional to the residual, so that a correction is a fraction of a
+    bar; it vanishes at the end (Levenberg-Marquardt). ``CAUTION`` was chosen with 150 ropes."""
     inside = slack[stage.bars.nodes].all(axis=1)
     bars, length = stage.bars.nodes[inside], np.zeros(len(slack))
     count = np.bincount(bars.ravel(), minlength=len(slack))
@@ -229,7 +229,7 @@ def _cautious(stage: StepSystem, slack: Flags, stiff: float, held: Floats) -> No
 
 
 def _together(loads: LoadSet) -> Floats:
-    """(c, 3n) load vectors, those of equal curves added up: weight and buoyancy may cancel."""
+    """(c, 3n) load vectors, with those of equal curves added: weight and buoyancy may cancel."""
     found = dict[Curve, Floats]()
     for case, vector in zip(loads.cases, loads.vectors, strict=True):
         found[case.curve] = found.get(case.curve, 0.0) + vector
@@ -237,7 +237,7 @@ def _together(loads: LoadSet) -> Floats:
 
 
 def _refuse_loads_on_nothing(stage: StepSystem) -> None:
-    """Nodal loads on nodes without elements, and on T2D2 nodes out of their plane, move nothing."""
+    """ModelError: nodal loads on nodes without elements, or on T2D2 nodes perpendicular to their plane."""
     supports = stage.environment.supports
     implicit = np.flatnonzero(supports.group[: supports.size] == IMPLICIT)
     for case in stage.environment.nodal:
@@ -277,12 +277,12 @@ def _loaded(stage: StepSystem, node: int, direction: Floats, step: Step) -> str:
 
 
 def _nodal_stiffness(stage: StepSystem) -> Floats:
-    """(n, 3, 3) symmetric stiffness of everything attached to each node, neighbours kept still."""
+    """(n, 3, 3) symmetric stiffness of everything attached to each node, with its neighbours fixed."""
     work, bars = stage.work, stage.bars
     nodal_blocks(stage.coefficients, 1.0, stage.problem, work)
     blocks = work.block.reshape(-1, 3, 3).copy()
     numbers = work.tangent.bar_tangent.copy()
-    numbers[ALPHA, bars.rods] = np.inf  # also the branches over pulleys, which have a finite one besides
+    numbers[ALPHA, bars.rods] = np.inf  # also the legs over pulleys, which have a finite one, too
     of_bars = bar_blocks(numbers, rigid=float(np.abs(blocks).max(initial=0.0)) or 1.0)
     for end in range(2):
         np.add.at(blocks, bars.nodes[:, end], of_bars)

@@ -1,10 +1,10 @@
-"""Rigid motions that supports leave free, in statics.
+"""Free rigid motions in statics.
 
-Each body (what bars, springs and equations join) has six: v = t + w x (x - c). Those are free that move no support, no
-direction that is held for want of stiffness, no spring and no equation, and under which the forces inside turn with the
-body. Where the loads have no part along them, as many dofs as there are such motions are held by a stiffness *in the
-tangent only*: the forces of a correction have no part along them either, so that nothing is held by it, and Newton's
-method is as it was. Which dofs: those that the motions move farthest, apart from each other (pivoted Gram-Schmidt).
+Each body (nodes connected by bars, springs and equations) has six rigid motions: v = t + w x (x - c). They are free if
+they move no support, no held direction, no spring to the ground and no equation, and if internal forces rotate with the
+body. If the loads do no work along them, as many dofs as there are free motions are held by a stiffness *in the tangent
+only*: the residuals do no work along them either, so this stiffness has no force, and Newton's method is unchanged. The
+dofs are those with the largest independent displacements (pivoted Gram-Schmidt).
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from fem.solve.start import evaluate_start
 from fem.solve.step_system import StepSystem, loading_at
 
 HELD = 1e-6
-"""Stiffness of held dofs over the largest of the model: loads that turn a body back are not to be held by it."""
+"""Stiffness of held dofs over the largest of the model: small, so as not to suppress restoring moments of loads."""
 BALANCED = 1e-6
-"""Part of the largest force that is round-off where forces are in balance."""
+"""Fraction of the largest force that is a rounding error of equilibrium."""
 NONE = 1e-9
-"""Part of a motion, a load or a stiffness that is none."""
+"""Fraction of a motion, a load or a stiffness that counts as zero."""
 STRAIGHT = 1e-12
-"""Mean square of a rotation, the body being of size 1, that moves none of its nodes."""
+"""Mean square displacement of a rotation, for a body of size 1, that moves none of its nodes."""
 MOST_SUPPORTS = 60
-"""Supported dofs of a body from which on none of its motions is sought: they leave nothing free."""
+"""Bodies with at least this number of supported dofs have no free motions."""
 SMALL_TURN = 1e-4
-"""Radians, or lengths of a body, of the motions that are tried."""
+"""Angles [radians], or displacements over the size of a body, of the motions that are tried."""
 AXES = "xyz"
 COUNT = ("", "one rigid motion is", "two rigid motions are", "three rigid motions are", "four rigid motions are",
          "five rigid motions are", "six rigid motions are")  # fmt: skip
@@ -41,9 +41,9 @@ COUNT = ("", "one rigid motion is", "two rigid motions are", "three rigid motion
 class Rigid(NamedTuple):
     """The free rigid motions of a body.
 
-    nodes    (k,) of the body;  place (k, 3) now, centre (3,), size of the body
+    nodes    (k,) of the body;  place (k, 3) present positions, centre (3,), size of the body
     motions  (6, r)  orthonormal: translations, rotations times size
-    is_held  by some support or other, against other motions
+    is_held  other motions of the body are supported
     """
 
     nodes: Ints
@@ -54,7 +54,7 @@ class Rigid(NamedTuple):
     is_held: bool
 
     def turns(self, forces: Floats) -> bool:
-        """Forces (k, 3) change as they turn with the body: where they do not turn, they turn it back, or over."""
+        """Whether the moment of forces (k, 3) changes when the body rotates and they do not."""
         change = np.cross(self.motions[3:].T[:, None, :], forces[None])
         return bool(np.abs(change).max(initial=0.0) > NONE * np.abs(forces).max(initial=0.0))
 
@@ -71,7 +71,7 @@ def fields(place: Floats, centre: Floats, size: float) -> Floats:
 
 
 def rigid_motions(stage: StepSystem, motion: Motion) -> list[Rigid]:
-    """Of all bodies that have any. Models with rigid bodies that are free: none are sought."""
+    """Free rigid motions of all bodies that have any; none in models with free rigid bodies."""
     system, nodes = stage.system, stage.nodes
     if system.model.corners:
         return []
@@ -90,7 +90,7 @@ def rigid_motions(stage: StepSystem, motion: Motion) -> list[Rigid]:
         shapes = fields(place[its], centre, size)
         rows = _held(stage, its, shapes)
         square, vectors = np.linalg.eigh(np.einsum("kir,kis->rs", shapes, shapes) / len(its))
-        moving = vectors.T[square > STRAIGHT]  # a straight body does not turn about itself
+        moving = vectors.T[square > STRAIGHT]  # rotation of a straight body about its axis moves no node
         _, values, those = np.linalg.svd(rows @ moving.T, full_matrices=True)
         motions = moving.T @ those[int(np.count_nonzero(values > 1e-7)) :].T
         if motions.shape[1]:
@@ -99,7 +99,7 @@ def rigid_motions(stage: StepSystem, motion: Motion) -> list[Rigid]:
 
 
 def _held(stage: StepSystem, its: Ints, shapes: Floats) -> Floats:
-    """(h, 6) what the six motions of some nodes do to supports, held directions, springs and equations."""
+    """(h, 6) displacements by the six motions of some nodes at supports, held directions, springs and equations."""
     nodes, springs, equations = stage.nodes, stage.system.springs, stage.equations
     count = len(stage.system.labels)
     full = np.zeros((3 * count + 1, 6))
@@ -119,7 +119,7 @@ def _held(stage: StepSystem, its: Ints, shapes: Floats) -> Floats:
 
 
 def hold_rigid(stage: StepSystem, motion: Motion, now: float, nlgeom: bool) -> str:
-    """Hold the free rigid motions in the tangent; a notice of them, or nothing.
+    """Holds the free rigid motions in the tangent; returns a notice of them, or an empty text.
     The state must have been evaluated into ``stage.work``."""
     free = [each for each in rigid_motions(stage, motion) if not np.any(_parts(stage, each))]
     free = [each for each in free if not _is_loaded(stage, motion, each)]
@@ -142,15 +142,15 @@ def hold_rigid(stage: StepSystem, motion: Motion, now: float, nlgeom: bool) -> s
 
 
 def _is_loaded(stage: StepSystem, motion: Motion, each: Rigid) -> bool:
-    """A body on supports whose loads turn it back, and whose bars carry forces: a hanging line stands by itself."""
+    """Whether a supported body is stabilised by its loads, and its bars carry forces, as in a hanging line."""
     free = (stage.nodes.dof_kind != 0).reshape(-1, 3)[each.nodes]
     loads = (load.reshape(-1, 3)[each.nodes] for load in _together(stage.loads))
     return each.is_held and any(map(each.turns, loads)) and each.turns(motion.force.reshape(-1, 3)[each.nodes] * free)
 
 
 def refuse_rigid_loads(stage: StepSystem, motion: Motion, now: float, nlgeom: bool) -> None:
-    """ModelError where a load has a part along a free rigid motion, and nothing that acts now turns the body: neither
-    loads nor bars whose forces are not in balance yet."""
+    """ModelError: a load does work along a free rigid motion, and neither loads nor bars whose forces are not yet in
+    equilibrium turn the body."""
     if len(stage.loads.cases) == 0:
         return
     for each in rigid_motions(stage, motion):
@@ -160,7 +160,7 @@ def refuse_rigid_loads(stage: StepSystem, motion: Motion, now: float, nlgeom: bo
         along = each.motions @ part
         moves, _ = _moves_and_turns(each.motions)
         if moves.shape[1] and np.linalg.norm(moves.T @ along) > NONE * np.linalg.norm(along):
-            along = moves @ (moves.T @ along)  # what anybody would name
+            along = moves @ (moves.T @ along)  # the usual name
         elif _is_turned(stage, motion, each):
             continue
         along /= np.linalg.norm(along)
@@ -171,7 +171,7 @@ def refuse_rigid_loads(stage: StepSystem, motion: Motion, now: float, nlgeom: bo
 
 
 def _is_turned(stage: StepSystem, motion: Motion, each: Rigid) -> bool:
-    """Loads, or bars whose forces are not in balance yet, turn the body now."""
+    """Whether loads, or bars whose forces are not yet in equilibrium, turn the body."""
     free = (stage.nodes.dof_kind != 0).reshape(-1, 3)[each.nodes]
     left = (stage.work.load - motion.force).reshape(-1, 3)[each.nodes] * free
     pulls = stage.work.tangent.bar_tangent[GEOMETRIC] * stage.system.length0
@@ -180,7 +180,7 @@ def _is_turned(stage: StepSystem, motion: Motion, each: Rigid) -> bool:
 
 
 def _parts(stage: StepSystem, each: Rigid) -> Floats:
-    """(r,) the part of a load along each motion that is more than round-off; of several loads, the first with one."""
+    """(r,) component of a load along each motion, above rounding; of several loads, of the first that has one."""
     for load in _together(stage.loads):
         forces = load.reshape(-1, 3)[each.nodes]
         part = np.asarray(np.einsum("kir,ki->r", each.shapes(), forces))
@@ -190,7 +190,7 @@ def _parts(stage: StepSystem, each: Rigid) -> Floats:
 
 
 def _over_all(stage: StepSystem, free: list[Rigid]) -> Floats:
-    """(3n, r) orthonormal displacements of all motions."""
+    """(3n, r) orthonormal displacements of all motions over all nodes."""
     columns = list[Floats]()
     for each in free:
         whole = np.zeros((len(stage.system.labels), 3, each.motions.shape[1]))
@@ -200,7 +200,7 @@ def _over_all(stage: StepSystem, free: list[Rigid]) -> Floats:
 
 
 def _turns_freely(stage: StepSystem, motion: Motion, now: float, each: Rigid, nlgeom: bool) -> bool:
-    """The forces inside turn with the body: nothing else holds it (a seabed, water, a clamped end)."""
+    """Whether internal forces rotate with the body, so that nothing else holds it (a seabed, water, a clamped end)."""
     instant, kept = loading_at(stage, motion, now), motion.u.copy()
     states = [array.copy() for array in (motion.force, motion.flow, motion.power, motion.state)]
     inside = motion.force.reshape(-1, 3)[each.nodes].copy()
@@ -225,7 +225,7 @@ def _cross(w: Floats) -> Floats:
 
 
 def _rotation(angle: Floats) -> Floats:
-    """(3, 3) turn by a rotation vector (Rodrigues)."""
+    """(3, 3) rotation matrix of a rotation vector (Rodrigues)."""
     size = float(np.linalg.norm(angle))
     if size == 0.0:
         return np.eye(3)
@@ -234,7 +234,8 @@ def _rotation(angle: Floats) -> Floats:
 
 
 def _apart(shapes: Floats) -> list[tuple[int, int]]:
-    """Places and axes of as many dofs as there are motions (k, 3, r): held, none of these is left."""
+    """Nodes and axes of as many dofs as there are motions (k, 3, r), which no motion is left to move when they are
+    held."""
     rows, chosen = shapes.reshape(-1, shapes.shape[2]).copy(), list[tuple[int, int]]()
     for _ in range(rows.shape[1]):
         size = (rows * rows).sum(axis=1)
@@ -246,7 +247,7 @@ def _apart(shapes: Floats) -> list[tuple[int, int]]:
 
 
 def _name(each: Rigid, along: Floats) -> str:
-    """A motion (6,) in words: a translation, or a rotation and a point of its axis."""
+    """Description of a motion (6,): a translation, or a rotation and a point of its axis."""
     move, turn = along[:3], along[3:] / each.size
     if np.linalg.norm(along[3:]) <= 1e-6:
         return f"translation along {_direction(move)}"
@@ -265,7 +266,7 @@ def _direction(way: Floats) -> str:
 
 
 def _moves_and_turns(motions: Floats) -> tuple[Floats, Floats]:
-    """Orthonormal motions (6, r) as translations (6, a), and what turns (6, b)."""
+    """Orthonormal motions (6, r) divided into translations (6, a) and rotations (6, b)."""
     _, values, rest = np.linalg.svd(motions[3:], full_matrices=True)
     rank = int(np.count_nonzero(values > 1e-7))
     return motions @ rest[rank:].T, motions @ rest[:rank].T
@@ -297,7 +298,7 @@ def _aligned(ways: Floats) -> Floats:
 
 
 def _together(loads: LoadSet) -> list[Floats]:
-    """Load vectors (3n,), those of equal curves added up: they may be in balance."""
+    """Load vectors (3n,), with those of equal curves added, because they may balance each other."""
     found = dict[object, Floats]()
     for case, vector in zip(loads.cases, loads.vectors, strict=True):
         found[case.curve] = found.get(case.curve, 0.0) + vector
@@ -305,7 +306,7 @@ def _together(loads: LoadSet) -> list[Floats]:
 
 
 def _stiffness(stage: StepSystem) -> float:
-    """The largest of a bar, a spring or a node."""
+    """The largest stiffness of a bar, a spring or a node."""
     constants = stage.bars.constants
     springs = stage.system.springs.constants[:, 0]
     bars = constants[YOUNG] * constants[AREA] * constants[INV_LENGTH]

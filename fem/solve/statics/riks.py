@@ -1,7 +1,7 @@
-"""``*STATIC, RIKS``: how long the arcs are, what the load factor scales, and what stays in force afterwards.
+"""``*STATIC, RIKS``: arc lengths, loads scaled by the load factor, loads in force afterwards.
 
 Arc lengths are those of Abaqus: the first increment changes the load factor by dt/period. Later ones grow and shrink
-with the square root of the iterations they took (Crisfield, vol. 1, 9.5.1) and are halved on trouble.
+with the square root of the iterations they took (Crisfield, vol. 1, 9.5.1) and are halved after a failure.
 The path is followed by ``newton/arc.py``.
 """
 
@@ -25,13 +25,13 @@ from fem.solve.newton.groups import Motion
 from fem.solve.step_system import StepSystem
 
 WANTED_ITERATIONS = 5
-"""An arc that took so many solves had the right length."""
+"""Number of solves of an arc whose length was right."""
 MOST_OF_AN_ARC = 10_000
-"""Without INC= a path that leads nowhere ends here."""
+"""Default of INC=: largest number of increments, for paths without end."""
 
 
 class ArcClock:
-    """Arc lengths of one step, with the face of ``Clock``; time is the arc length gone so far."""
+    """Arc lengths of one step, with the interface of ``Clock``; time is the arc length so far."""
 
     is_static = True
     is_steady = False
@@ -49,7 +49,7 @@ class ArcClock:
 
     @property
     def is_finished(self) -> bool:
-        """The end of the path is reached."""
+        """Whether the end of the path is reached."""
         return bool(self.arc.numbers[ENDING] == REACHED)
 
     def plan(self, count: int) -> Grid:
@@ -57,14 +57,14 @@ class ArcClock:
         return Grid(self.time, self.time, 0, 1, self.dt, self.time + self.dt, self.dt)
 
     def advance(self, time: float, done: int, iterations: int) -> None:
-        """An arc went well in so many iterations."""
+        """An arc has converged in ``iterations``."""
         self.time, self._cuts = time, 0
         if not self.is_direct:
             fraction = math.sqrt(WANTED_ITERATIONS / max(iterations, 1))
             self.dt = min(max(self.dt * min(max(fraction, 0.5), 2.0), self.smallest), self.largest)
 
     def cut(self, reason: int) -> bool:
-        """Shorten the next arc, whatever the reason; False where that is not allowed any more."""
+        """Shortens the next arc, whatever the reason; False if this is not allowed any more."""
         dt = self.dt * self.controls.cut_factor
         if self.is_direct or self._cuts >= self.controls.max_cutbacks or dt < self.smallest:
             return False
@@ -73,8 +73,8 @@ class ArcClock:
 
 
 def make_arc(stage: StepSystem, motion: Motion, span: Span, end: ArcEnd) -> Arc:
-    """What the march needs to follow a path from here.
-    ModelError where something other than loads would have to follow the load factor, or nothing does."""
+    """Data of the march for a path from here.
+    ModelError: something other than loads would have to be scaled by the load factor, or nothing is."""
     system, environment = stage.system, stage.environment
     if len(environment.supports.moving(motion.u)):
         raise ModelError("*STATIC, RIKS follows loads only: a moving support is not supported; load its node instead")
@@ -113,7 +113,7 @@ def _end_dof(system: System, stage: StepSystem, end: ArcEnd) -> float:
 
 
 def settled(environment: Environment, arc: Arc) -> Environment:
-    """What acts at the load factor the step has ended with, for the steps that follow."""
+    """Loads at the last load factor of the step, for the steps that follow."""
     factor = float(arc.numbers[FACTOR])
 
     def hold(case: Case) -> Case:

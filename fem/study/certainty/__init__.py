@@ -1,2 +1,2 @@
-"""How wrong a run is: its numbers with error bars, from companion runs with smaller increments, finer meshes and
-tighter criteria."""
+"""Accuracy of a run: its numbers with error bars, from companion runs with smaller increments, finer meshes and tighter
+criteria."""

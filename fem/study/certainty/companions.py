@@ -1,9 +1,9 @@
 """The companions of a run: the same deck with other increments, with twice the bars, with a tighter criterion.
 
-Each of them shows one thing against a run that differs in that alone, and is as coarse as it may be for that: effects
-of a mesh and of residuals are seen with increments of 2 dt and 4 dt, too. Where nothing may be coarser, in statics and
-EXPLICIT steps on lines, one companion differs in all. In all they cost two to three times the run.
-Of short runs one more companion has half of the shortest increment if the others do not show the order.
+Each companion shows one effect, by comparison with a run that differs in this only, and is as coarse as possible: the
+effects of mesh and residuals are visible with increments of 2 dt and 4 dt, too. If nothing can be coarser, in statics
+and EXPLICIT steps of lines, one companion differs in all. Together they cost two to three times the run. Short runs get
+another companion, with half of the shortest increment, if the others do not show the order.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ TIGHT, QUARTER, HALF, DOUBLE, FOURFOLD, FINE = "residual", "dt/4", "dt/2", "2 dt
 RUN = ""
 """The run itself."""
 FACTORS = {FOURFOLD: 4.0, DOUBLE: 2.0, RUN: 1.0, HALF: 0.5, QUARTER: 0.25}
-"""Increment of a companion over that of the run; its error due to dt follows from the last three that there are."""
+"""Increment of a companion over that of the run; the error due to dt is computed from the last three available."""
 BESIDE = {FOURFOLD: (DOUBLE, FOURFOLD), DOUBLE: (HALF, DOUBLE)}
-"""By the longest increments of companions: those that show the order."""
+"""By the longest increments of companions: those from which the order is computed."""
 TIGHTER, LESS_TIGHT, TIGHT_ENOUGH = 1e-3, 0.1, 1e-8
 """Residuals of the tight companion over that of the run, and where that cannot be reached. Looser criteria become
 1e-8, as do all in statics: Newton's last iteration may have reached a thousandth of a loose one already."""
 LOCAL_ORDER = 3
-"""Of the error of one increment, by which automatic increments are chosen."""
+"""Order of the error of one increment, by which automatic increments are chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class NumbersOverTime(Question):
     """Some numbers of one model over time.
 
-    tightness  factors of the residual, until one can be reached;  halves, every: as ``SeriesSink`` has it
+    tightness  factors of the residual, tried in turn;  halves, every: as in ``SeriesSink``
     """
 
     kind: ClassVar[str] = "error bars"
@@ -88,7 +88,7 @@ class NumbersOverTime(Question):
 
 
 def stretched(model: Model, factor: float, dt: Mapping[int, float] | None = None) -> Model:
-    """The model with other increments. dt: step -> increment, of steps that leave it to the solver."""
+    """The model with other increments. dt: step -> increment, for steps whose increment the solver chooses."""
     dt = dt or {}
     steps = (stretched_step(step, factor, dt.get(n, 0.0)) for n, step in enumerate(model.steps, 1))
     return replace(model, steps=tuple(steps))
@@ -97,7 +97,7 @@ def stretched(model: Model, factor: float, dt: Mapping[int, float] | None = None
 def stretched_step(step: Step, factor: float, dt: float) -> Step:
     """Statics follow the same loads in the same increments, as no time passes, unless materials creep.
 
-    Longer increments may lose more energy than the run: they are not watched.
+    The energy watch is off, because longer increments may lose more energy than the run.
     """
     if not (step.dynamic or (step.static and step.static.creeps)):
         return step
@@ -116,7 +116,7 @@ def stretched_step(step: Step, factor: float, dt: float) -> Step:
 
 @dataclass(frozen=True, eq=False)
 class Companions:
-    """What is to be run beside a model.
+    """The companions of a model.
 
     mesh   False: the mesh is the model
     names  of the numbers that are kept of each; None: all
@@ -133,40 +133,42 @@ class Companions:
 
     @property
     def moves(self) -> bool:
-        """Time passes in some step."""
+        """Whether some step has a time."""
         return any(stretched_step(step, 0.5, 1.0) is not step for step in self.model.steps)
 
     @property
     def is_explicit(self) -> bool:
-        """Increments cannot be longer, and those of half as long bars have to be half as long; nothing iterates."""
+        """EXPLICIT: increments cannot be longer, and half as long bars need half as long increments; there are no
+        iterations."""
         moves = (step.dynamic for step in self.model.steps)
         return any(dynamic and dynamic.integrator == "CENTRAL DIFFERENCE" for dynamic in moves)
 
     @property
     def has_mesh(self) -> bool:
-        """Some bars are pieces of a line, and count as such."""
+        """Whether some bars are pieces of a line, which can be split."""
         return self.mesh and len(self.fine.split) > 0
 
     @property
     def is_joint(self) -> bool:
-        """One companion shows all: it has twice the bars and half the increment, or a tighter criterion in statics."""
+        """Whether one companion shows all: with twice the bars and half the increment, or a tighter criterion in
+        statics."""
         return self.has_mesh and (self.is_explicit or not self.moves)
 
     @property
     def coarsest(self) -> str:
-        """The run beside which smaller residuals are seen, and a finer mesh where that is the only other one."""
+        """The run with which smaller residuals are compared, and a finer mesh if that is the only other one."""
         if self.is_joint or self.is_explicit or not self.moves:
             return RUN
         return FOURFOLD if self.has_mesh else DOUBLE
 
     @property
     def beside_fine(self) -> str:
-        """The run beside which the finer mesh is seen."""
+        """The run with which the finer mesh is compared."""
         return DOUBLE if self.coarsest == FOURFOLD else RUN
 
     @cached_property
     def missing(self) -> dict[str, str]:
-        """Name of a companion -> why there is none."""
+        """Name of a companion -> reason why there is none."""
         found: dict[str, str] = {}
         if not self.moves:
             found["dt"] = "no time passes in any step"
@@ -179,7 +181,7 @@ class Companions:
         return found
 
     def jobs(self, dt: Mapping[int, float] | None) -> dict[str, Job]:
-        """Name -> job, those that take longest first. dt: as ``stretched`` has it."""
+        """Name -> job, the longest first. dt: as in ``stretched``."""
         names = every_name(self.model) if self.names is None else self.names
         plain = NumbersOverTime(names, self.solver, every=2 if self.is_explicit else 1)
         loosest = max([step.controls.residual_relative or 0.0 for step in self.model.steps])
@@ -200,7 +202,7 @@ class Companions:
         return {name: replace(job, point=place) for place, (name, job) in enumerate(jobs.items())}
 
     def finer(self, than: str, plain: History | Track) -> dict[str, Job]:
-        """The companion with half the increment of another one; none beyond a quarter of that of the run."""
+        """The companion with half the increment of another one, down to a quarter of that of the run."""
         levels = list(FACTORS)
         names = every_name(self.model) if self.names is None else self.names
         motion = NumbersOverTime(names, self.solver)
@@ -210,16 +212,16 @@ class Companions:
 
     @property
     def is_short(self) -> bool:
-        """A run whose companions follow it, as processes of their own would not be ready sooner."""
+        """Whether companions run after the run in its process, because other processes would not be ready sooner."""
         return likely_seconds(self.model) < LONG
 
     def run(self, plain: History | Track, processes: int | None = None) -> dict[str, Answer]:
-        """Name -> what came of it, of all companions; in processes side by side where that is sooner."""
+        """Name -> result of all companions; in parallel processes if that is faster."""
         self.check_size(len(plain.time))
         return answered(self.jobs(increments_of(plain)), processes)
 
     def check_size(self, increments: float) -> None:
-        """CommandError: more numbers at more increments than half of the memory has room for."""
+        """CommandError: the numbers at all increments need more than half of the memory."""
         count = len(every_name(self.model) if self.names is None else self.names)
         if (needed := BYTES_EACH * count * increments) > 0.5 * machine_memory():
             what = f"error bars of {count} numbers at {increments:.0f} increments need about {needed / 1e9:.2g} GB"
@@ -228,8 +230,8 @@ class Companions:
 
     @contextmanager
     def beginning(self, processes: int | None = None) -> Iterator[Callable[[History | Track], dict[str, Answer]]]:
-        """Companions of a long run begin at once in other processes, while it goes; some may follow it in this one, as
-        do all of a short run, or of one whose increments are the solver's. What this gives waits for their answers.
+        """Starts the companions of a long run in other processes; some may follow it in this one, as do all of a short
+        run, or of one with increments chosen by the solver. Yields a function that waits for their results.
         """
         count = processes or os.cpu_count() or 1
         left_open = any(step.dynamic and not step.dynamic.dt for step in self.model.steps)
@@ -242,7 +244,7 @@ class Companions:
         here, *others = shared(self.model, jobs.values(), count)
         with process_team(len(others)) as team:
             answers = spread(team, map(Block, others))
-            next(answers)  # they begin
+            next(answers)  # starts them
 
             def collected(plain: History | Track) -> dict[str, Answer]:
                 return named(jobs, [*solve_block(here), *(each for some in answers for each in some)])
@@ -254,11 +256,11 @@ BYTES_EACH = 120.0
 """Of a number at an increment, in all processes together: 93 are measured (57 in the process of the run, 67 in that of
 dt/2), beside 300 MB that do not grow with it."""
 LONG = 0.05
-"""Guess of ``likely_seconds`` (a second or more, in truth) of a run whose companions begin with it."""
+"""Estimated seconds (``likely_seconds``; in truth a second or more) of a run from which on companions start with it."""
 
 
 def shared(model: Model, jobs: Collection[Job], processes: int) -> list[tuple[Job, ...]]:
-    """Jobs for this process, once it has run the model, and for each other one, as even as can be guessed."""
+    """Jobs for this process, after it has run the model, and for each other one, balanced by estimated time."""
     shares: list[tuple[Job, ...]] = [()] * min(processes, len(jobs) + 1)
     seconds = [likely_seconds(model), *[0.0] * (len(shares) - 1)]
     for its, job in sorted([(likely_seconds(job.model), job) for job in jobs], key=lambda pair: -pair[0]):
@@ -274,7 +276,7 @@ def named(jobs: Mapping[str, Job], answers: list[Answer]) -> dict[str, Answer]:
 
 
 def answered(jobs: Mapping[str, Job], processes: int | None) -> dict[str, Answer]:
-    """Name -> answer of some jobs that are numbered in their order."""
+    """Name -> answer of jobs, from answers with the number of the job."""
     answers = on_this_machine(iter(jobs.values()), len(jobs), processes)
     return named(jobs, [each for some in answers for each in some])
 

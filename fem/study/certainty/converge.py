@@ -4,9 +4,9 @@ Error bars of a run say what dt and the mesh contribute. With errors a dt^p + b 
 are two meshes, the next run is the cheapest one whose predicted bars are within the accuracy; its own bars decide.
 Increments are divided by whole numbers and bars of lines are split in two; a deck is never made coarser.
 
-A front of tension on a line without internal damping leaves behind it oscillations on every mesh, whose peaks have no
-limit (docs/peaks.md): with BETA the front has a width of its own, and a mesh that is finer than that shows it. Of lines
-that can go slack, what decides the peaks is changed one at a time: damping, mass rule, contacts, time scheme.
+A tension front on a line without internal damping is followed by oscillations on every mesh, whose peaks have no limit
+(docs/peaks.md); with BETA the front has a finite width, which a fine enough mesh resolves. For lines that can go slack,
+the parameters that determine peaks are varied one by one: damping, mass rule, contacts, time scheme.
 Source: Roache, Verification and Validation in Computational Science and Engineering, 1998, ch. 5.
 """
 
@@ -42,25 +42,25 @@ from fem.study.trajectory import tightened
 
 MOST_ROUNDS = 6
 PARTS = 1, 2, 4, 5, 8, 10, 16, 20, 32
-"""An increment is divided by one of them in a round; by ``UNSURE`` at most where its order is not seen."""
+"""Allowed divisors of an increment in a round; at most ``UNSURE`` if its order is unknown."""
 SPLITS, UNSURE = 2, 4
 SPARE = 0.8
-"""Predicted bars are at most so much of the accuracy."""
+"""Predicted bars are at most this fraction of the accuracy."""
 FALLS = 0.6
-"""Bars that a quarter of the increment on half the mesh does not bring down to this part are taken to have no limit."""
+"""Bars count as not converging if a quarter of the increment on half the mesh does not reduce them to this fraction."""
 MESH_ORDER = 0.5, 2.0
-"""Observed ones are kept within; the larger one is that of the first guess."""
+"""Limits of observed orders of the mesh; the larger one is the first guess."""
 LONGEST = 3600.0
 KINDS = ("max", "min", "mean", "std", "damage", "instant", "event")
-"""Of numbers that are asked for, as ``fem.error_bars`` names them."""
+"""Kinds of numbers, as in names of ``fem.error_bars``."""
 DAMPING = 0.3
-"""BETA over L0/c, as ``fem line`` writes it: the part of critical damping of one bar."""
+"""BETA over L0/c, as written by ``fem line``: the fraction of critical damping of one bar."""
 
 
 def checked(wanted: str, model: Model) -> tuple[str, str]:
-    """A number as ``ErrorBars`` names it, and the series that it is of, empty for frequencies and events.
+    """The name of a number as in ``ErrorBars``, and the series that it is of, empty for frequencies and events.
 
-    CommandError: the model has no such number; it says which ones there are.
+    CommandError: the model has no such number; the message lists those it has.
     """
     name = wanted.strip()
     head, of, inner, instant = asked(name)
@@ -97,7 +97,7 @@ class Refinement(NamedTuple):
 
 
 class Share(NamedTuple):
-    """Bar of a number and its parts, over the accuracy that is wanted; observed orders, NaN where none is seen."""
+    """Bar of a number and its parts, over the wanted accuracy; observed orders, NaN if unknown."""
 
     bar: float
     dt: float
@@ -107,14 +107,14 @@ class Share(NamedTuple):
     mesh_order: float
 
     def after(self, choice: Refinement) -> float:
-        """The bar that is predicted."""
+        """The predicted bar."""
         of_dt = self.dt / choice.parts ** (1.0 if math.isnan(self.dt_order) else self.dt_order)
         order = MESH_ORDER[1] if math.isnan(self.mesh_order) else self.mesh_order
         return float(of_dt + self.mesh / 2.0 ** (order * choice.splits) + self.residual / 10.0**choice.decades)
 
 
 def next_choice(shares: Sequence[Share], can_split: bool) -> Refinement:
-    """The cheapest change whose predicted bars are within the accuracy; without any, that of the smallest bar."""
+    """The cheapest change with predicted bars within the accuracy; without any, the one with the smallest bar."""
     most = PARTS[-1] if all(math.isfinite(share.dt_order) for share in shares) else UNSURE
     decades = max(math.ceil(math.log10(max(10.0 * share.residual, 1.0))) for share in shares)
     choices = [
@@ -132,7 +132,7 @@ def next_choice(shares: Sequence[Share], can_split: bool) -> Refinement:
 def changed(model: Model, choice: Refinement) -> Model:
     """The model with other increments, mesh and residuals.
 
-    A label stays with the piece that ends in the middle of its bar: from the second division on that is a second half.
+    A label stays with the piece that ends in the middle of the original bar: after the first division, a second half.
     """
     for division in range(choice.splits):
         fine = refined(model)
@@ -215,7 +215,7 @@ class Rounds:
         return last
 
     def share(self, of: Round, name: str) -> Share:
-        """What a number has and lacks. CommandError: there is no such number, or it is zero."""
+        """Bar and contributions of a number. CommandError: there is no such number, or it is zero."""
         bars, mesh_order = of.bars, math.nan
         assert bars is not None
         try:
@@ -236,7 +236,7 @@ class Rounds:
         return Share(bar, dt, known["mesh"], known["residual"], order, mesh_order)
 
     def has_no_limit(self, shares: Sequence[Share]) -> bool:
-        """Bars do not fall: those of now, on a finer mesh with smaller increments, against the first ones."""
+        """Whether bars do not decrease, on a finer mesh with smaller increments, compared with the first ones."""
         last = self.rounds[-1]
         for first in self.rounds[:-1] if shares else []:
             parts, splits = last.choice.parts // first.choice.parts, last.choice.splits - first.choice.splits
@@ -247,14 +247,14 @@ class Rounds:
         return False
 
     def told(self, of: Round, name: str) -> str:
-        """Value and bar of a number."""
+        """Value and bar of a number, as text."""
         bars, share = of.bars, self.share(of, name)
         assert bars is not None
         value = bars.value(name)
         return f"{value:.6g} +- {share.bar * self.within * abs(value):.2g} ({100.0 * share.bar * self.within:.2g} %)"
 
     def reached(self) -> str:
-        """The best that was found of each number."""
+        """The best result for each number, as text."""
         ended = [each for each in self.rounds if each.bars is not None]
         if not ended:
             return self.rounds[-1].verdict
@@ -289,7 +289,7 @@ def damped_model(model: Model, betas: Mapping[str, float]) -> Model:
 
 
 def variants(model: Model) -> dict[str, Model]:
-    """What it is called -> the model with that one thing changed."""
+    """Name of a change -> the model with this one change."""
     beta = {name: model.materials[name].beta for name in slack_lines(model)}
     found: dict[str, Model] = {}
     for factor in (0.0, 0.5, 2.0):
@@ -416,7 +416,7 @@ def converge(
 
 
 def text_of(deck: str | Path | Model, model: Model, last: Round) -> str:
-    """Of the deck that reads as the model of a round: its own text with other increments, if that is it."""
+    """Text of the deck of a round: its own text with other increments, if that reads as the model."""
     if isinstance(deck, Model) or last.choice.splits or last.choice.decades:
         return write_deck(last.model)
     path = Path(deck)
@@ -438,7 +438,7 @@ def write_converged(
     force: bool,
     say: Say,
 ) -> int:
-    """``fem converge``: the search, what decides peaks of lines that snap taut, and the deck."""
+    """``fem converge``: the search, the parameters of peaks of lines that snap taut, and the deck."""
     found = converge(deck, want, within, dict(parameters), limit=limit, processes=workers, say=say)
     names = found.search.names
     peaks = {name: of for name, of in names.items() if name[:4] in ("max:", "min:") and of[:2] == "T_"}

@@ -1,14 +1,14 @@
-"""``fem.error_bars``: the numbers of a run, each with what it may be wrong by, and what that comes from.
+"""``fem.error_bars``: the numbers of a run with error bars and their contributions.
 
-Errors of numbers from the same number in three runs, each with half the increment of the one before (Richardson).
+Errors are computed from the same number in three runs, each with half the increment of the one before (Richardson).
 
 With y of the runs, d1 = y1 - y2 and d2 = y2 - y3, the order is p = log2 |d1/d2|, and what both pairs extrapolate to
 
     x1 = y2 - d1/(2^p - 1),   x2 = y3 - d2/(2^p - 1)
 
-tells how far x2 can be trusted: where the error is C dt^p + D dt^q, x2 is |x1 - x2|/(2^q - 1) from the truth. The error
-of a run, which is one of the three, is its y less x2, with that as its own uncertainty. Numbers over time cross each
-other where no error is small: orders and uncertainties are those of the largest differences in some rows around.
+shows the accuracy of x2: if the error is C dt^p + D dt^q, x2 is |x1 - x2|/(2^q - 1) from the truth. The error of a run,
+which is one of the three, is its y less x2, with that uncertainty. Differences of numbers over time also vanish where
+they cross, without small errors: orders and uncertainties are therefore those of the largest differences in a window.
 Source: Roache, Verification and Validation in Computational Science and Engineering, 1998, ch. 5.
 """
 
@@ -38,41 +38,41 @@ from fem.study.question import Answer
 from fem.study.tracks import Track, track_of, tracked
 
 LEAST, MOST = 0.7, 4.5
-"""Orders that count as seen."""
+"""Range of orders that are accepted."""
 ORDERS = (1.0, 2.0)
-"""Of schemes: an order near one of them is that."""
+"""Orders of schemes: an observed order close to one of them is set to it."""
 NEAR = 0.35
 SAFE, ROUGH, UNSEEN, ALONE = 0.5, 1.0, 2.0, 3.0
-"""Uncertainty over the distance of two extrapolations: of smooth errors, and what rough ones add; over the last
-difference where no order is seen; over the only one where two runs are known."""
+"""Factors of the uncertainty: of smooth errors, over the distance of two extrapolations; added for rough ones; over the
+last difference if no order is seen; over the only difference of two runs."""
 MESH = 2.0
-"""Error of a mesh over its distance from one with twice the bars, the largest in some rows around: 4/3 at second order,
-2 at first, as where a load at a node acts at once."""
+"""Factor of the error of a mesh over the largest difference from twice the bars in a window: 4/3 at second order, 2 at
+first, as with a sudden load at a node."""
 RESIDUAL = 2.0
-"""Error of a residual over its effect with two or four times the increment, the largest in some rows around."""
+"""Factor of the error of a residual over its largest effect in a window, with two or four times the increment."""
 MARGIN = 1.15
 WINDOWS = 40
-"""A run has so many windows, in each of which an order is observed; and these have so many rows at least."""
+"""Number of windows of a run, in each of which an order is computed; and their smallest number of rows."""
 LEAST_WINDOW = 4
 UNCONVERGED = 0.3
-"""Bar over the size of a number beyond which it is said to be not converged."""
+"""A number is not converged if its bar over its size exceeds this."""
 BEGUN = 1e-3
-"""Size of a motion over its largest from which it counts."""
+"""A motion has begun if its size over its largest exceeds this."""
 CHAOTIC = 1e3
-"""Growth of what two increments make different, at a steady rate, that is chaos."""
+"""Growth of the difference of two increments, at a steady rate, that counts as chaos."""
 EXACT = 1e-9
-"""Bar over the size of a number that is round-off."""
+"""Bar over the size of a number that counts as a rounding error."""
 STRAYED = 4.0
-"""Energy of a companion over the largest of the run beyond which it tells nothing of the run: it has blown up."""
+"""A companion is unstable, and ignored, if its energy exceeds the largest of the run by this factor."""
 HOLDS = 0.1
-"""Error of the energies of a run over the largest beyond which the run may have blown up, too."""
+"""Relative energy error of a run above which the run may be unstable, too."""
 HIDDEN = 0.02
-"""Of the numbers of a run: so few may have no order, as those of error curves that cross zero."""
+"""Fraction of the numbers of a run that may have no order, because their error curves cross zero."""
 AT_ONCE = 1 << 17
-"""Numbers of the run whose errors are estimated together: bounds the memory."""
+"""Numbers whose errors are estimated together, to bound the memory."""
 PARTS = ("dt", "mesh", "residual", "rows")
 IMPACT = "impact"
-"""Of events: velocities and forces jump."""
+"""Kind of events at which velocities and forces jump."""
 NOT_CONVERGED, NOT_SEEN, CHAOS = "not converged: 30 % or more", "order not seen", "chaotic: bars on statistics only"
 
 
@@ -107,8 +107,8 @@ def error_bars(
 
 
 def wanted_bars(companions: Companions, processes: int | None = None) -> ErrorBars:
-    """Error bars of the numbers that companions are asked for alone, of runs too long to be kept; energies beside them
-    tell which companions have blown up.
+    """Error bars of selected numbers only, for runs too long to be stored; energies are kept, too, to detect unstable
+    companions.
 
     Raises what ``fem.run`` raises for the model itself.
     """
@@ -126,7 +126,7 @@ def completed(
     processes: int | None = None,
     printed: frozenset[str] | None = None,
 ) -> ErrorBars:
-    """As ``bars_from``, with one more companion where the order is not seen yet, or longer increments fail."""
+    """As ``bars_from``, with one more companion if the order is not seen yet, or longer increments fail."""
     found = bars_from(run, companions, answers, printed)
     if companions.is_joint or not (
         companions.moves and (found.lacks_increments or (companions.is_short and found.hides_order))
@@ -142,8 +142,8 @@ def bars_from(
     answers: Mapping[str, Answer],
     printed: frozenset[str] | None = None,
 ) -> ErrorBars:
-    """Error bars of a run, from what came of its companions. printed: the numbers that count; None: those that the deck
-    prints, or all of a track."""
+    """Error bars of a run from the results of its companions. printed: the numbers that count; None: those that the
+    deck prints, or all of a track."""
     if printed is None and isinstance(run, History):
         printed = printed_names(run.model)
     tracks = {RUN: track_of(run, companions.names) if isinstance(run, History) else run}
@@ -162,7 +162,8 @@ def bars_from(
 
 
 def strays(track: Track, run: Track) -> bool:
-    """Some energy, or the error of their sum, is ``STRAYED`` times the largest of the run, whose own sum holds."""
+    """Whether some energy, or the energy error, is ``STRAYED`` times the largest of the run, whose own energies
+    balance."""
     kept = [place for place, name in enumerate(run.names) if name in ENERGIES]
     own, its = (np.fmax.reduce(np.abs(each.values[:, kept]), axis=0, initial=0.0) for each in (run, track))
     wrong = [size for size, place in zip(own.tolist(), kept, strict=True) if run.names[place] == "energy_error"]
@@ -174,10 +175,10 @@ def strays(track: Track, run: Track) -> bool:
 class Estimate:
     """Errors of numbers (k, c), each a number per row and column; NaN: unknown.
 
-    error     value minus truth as far as dt goes, and
-    own       the uncertainty of that
-    dt, mesh, residual, rows   contributions to the bar; rows: what the extreme of the motion is beyond the rows, and
-              what is on the other side of an impact
+    error     value minus truth, as far as due to dt
+    own       uncertainty of ``error``
+    dt, mesh, residual, rows   contributions to the bar; rows: excess of an extreme between the rows, and jumps at
+              impacts
     order     observed; NaN where none is
     scale     (c,) size of the number over the run
     noise     (c,) its round-off
@@ -199,15 +200,15 @@ class Estimate:
         return np.asarray(MARGIN * total + self.noise)
 
     def at(self, *place: int | Ints) -> Estimate:
-        """That of one number, or of some of them."""
+        """The estimate of one number, or of some of them."""
         found: Any = {each.name: getattr(self, each.name) for each in fields(self)}
         return Estimate(**{name: values[place[-1] if values.ndim == 1 else place] for name, values in found.items()})
 
 
 def around(values: Floats, rows: int) -> Floats:
-    """Largest in some rows before and behind; NaN counts as nothing."""
+    """Largest value in some rows before and after; NaN is ignored."""
     most = np.pad(np.fmax(np.abs(values), 0.0), ((rows, rows), (0, 0)))
-    width = 1  # of the windows that begin at each row
+    width = 1  # maxima over windows that begin at each row
     while width < 2 * rows + 1:
         step = min(width, 2 * rows + 1 - width)
         most, width = np.maximum(most[:-step], most[step:]), width + step
@@ -215,7 +216,7 @@ def around(values: Floats, rows: int) -> Floats:
 
 
 def known_around(values: Floats, rows: int) -> Floats:
-    """``around``, where there is a value."""
+    """``around``, but NaN where there is no value."""
     return np.where(np.isnan(values), np.nan, around(values, rows))
 
 
@@ -239,7 +240,7 @@ def estimate(
     rows: Floats | None = None,
     window: int = 0,
 ) -> Estimate:
-    """Of numbers (k, c) of a run; None: there is no such other run.
+    """Estimates for numbers (k, c) of a run; None: the other run does not exist.
 
     three     those of three runs, each with half the increment of the one before; the run is the second or third of
               them. NaN where one has none
@@ -267,7 +268,7 @@ def estimate(
 def of_increments(
     run: Floats, first: Floats, second: Floats, third: Floats, window: int
 ) -> tuple[Floats, Floats, Floats]:
-    """Error, uncertainty of that, and order of numbers (k, c) of a run, from those of three runs."""
+    """Error, its uncertainty, and order of numbers (k, c) of a run, from those of three runs."""
     d1, d2 = first - second, second - third
     wide = around(d1, window), around(d2, window)
     order = orders(*wide)
@@ -283,7 +284,7 @@ def of_increments(
     for is_alone, last, d, its in ((~known[0], third, d2, wide[1]), (~known[1], second, d1, wide[0])):
         if is_alone.any():
             error, own = np.where(is_alone, run - last + d / 3.0, error), np.where(is_alone, ALONE * its, own)
-    if window:  # all runs begin with one state
+    if window:  # all runs begin with the same state
         own[0] = np.where((np.nan_to_num(d1[0]) == 0.0) & (np.nan_to_num(d2[0]) == 0.0), 0.0, own[0])
     some, both = known[0] | known[1], known[0] & known[1]
     return np.where(some, error, np.nan), np.where(some, own, np.nan), np.where(seen & both, order, np.nan)
@@ -322,7 +323,7 @@ class ErrorBars:
     def _estimated(
         self, values: Mapping[str, Floats], scale: Floats, noise: Floats, rows: Floats | None = None, window: int = 0
     ) -> Estimate:
-        """Of numbers (k, c) of the run, from those of its companions by name."""
+        """Estimate of numbers (k, c) of the run, from those of its companions by name."""
 
         def apart(name: str, other: str) -> Floats | None:
             return values[name] - values[other] if name in values and other in values else None
@@ -333,17 +334,17 @@ class ErrorBars:
 
     @property
     def levels(self) -> list[str]:
-        """Runs with other increments alone, the longest increments first."""
+        """Runs that differ in increments only, the longest increments first."""
         return [name for name in FACTORS if name in self.tracks]
 
     @property
     def lacks_increments(self) -> bool:
-        """A companion with longer increments has failed."""
+        """Whether a companion with longer increments has failed."""
         return any(name in self.missing for name in (DOUBLE, FOURFOLD))
 
     @property
     def hides_order(self) -> bool:
-        """The order is not seen in more than ``HIDDEN`` of the numbers that are printed."""
+        """Whether the order is unknown for more than ``HIDDEN`` of the printed numbers."""
         hidden = counted = 0
         for columns, found in self._estimates():
             is_printed = [name in self._printed for name in self._run.names[columns]]
@@ -353,7 +354,7 @@ class ErrorBars:
         return hidden > HIDDEN * counted
 
     def _estimates(self) -> Iterator[tuple[slice, Estimate]]:
-        """Of all numbers at all rows, some columns after the other."""
+        """Estimates of all numbers at all rows, some columns at a time."""
         width = max(1, AT_ONCE // max(1, len(self._run.time)))
         for first in range(0, len(self._run.names), width):
             columns = slice(first, first + width)
@@ -364,7 +365,7 @@ class ErrorBars:
         return {name: Aligned(its, self._run) for name, its in self.tracks.items() if name != RUN}
 
     def _estimate(self, columns: slice, laid: Floats | None = None) -> Estimate:
-        """Of some numbers; of places, where ``laid`` is given."""
+        """Estimate of some numbers; of positions if ``laid`` is given."""
         run, window = self._run, max(LEAST_WINDOW, len(self._run.time) // WINDOWS)
         values = {name: its.values(columns) for name, its in self._aligned.items()}
         values[RUN] = run.values[:, columns]
@@ -374,8 +375,8 @@ class ErrorBars:
         return self._estimated(values, self._scale[columns], self._noise[columns], beside, window)
 
     def _beside_impacts(self, values: Floats) -> Floats:
-        """(k, c) jumps of numbers at impacts from which rows are no further than these may be: they may lie on the
-        other side."""
+        """(k, c) jumps of numbers at impacts close to a row: with the uncertainty of its time, an impact may be on the
+        other side of the row."""
         time, found = self._run.time, np.zeros_like(values)
         for name, (at, its) in self._events.items():
             if name.partition(":")[2].startswith(IMPACT) and len(time):
@@ -388,13 +389,13 @@ class ErrorBars:
 
     @cached_property
     def is_chaotic(self) -> bool:
-        """What two increments make different grows exponentially, by ``CHAOTIC`` or more."""
+        """Whether the difference due to two increments grows exponentially, by ``CHAOTIC`` or more."""
         return grows_exponentially(self._run.time, self._at_all_rows[1])
 
     @cached_property
     def horizon(self) -> float:
-        """Time from which the motion is not converged: the bar of a displacement, or of the kinetic energy, is for the
-        first time ``UNCONVERGED`` of what has been its largest until then. Infinite: never."""
+        """Time from which the motion is not converged: the bar of a displacement, or of the kinetic energy, is larger
+        than ``UNCONVERGED`` times its largest value so far, for the first time. Infinite: never."""
         first = math.inf
         for start in ("U", "kinetic"):
             columns = [n for name, n in self._place.items() if name.startswith(start)]
@@ -415,31 +416,31 @@ class ErrorBars:
     # Numbers
 
     def value(self, name: str) -> float:
-        """What the run itself says. KeyError: no such number."""
+        """Value in the run itself. KeyError: no such number."""
         return self._number(name)[0]
 
     def bar(self, name: str) -> float:
-        """What it may be wrong by; NaN where nothing is known of that."""
+        """Error bar of a number; NaN if unknown."""
         found = self._number(name)[1]
         is_known = any(np.isfinite(getattr(found, part)) for part in ("dt", "mesh", "residual"))
         return float(found.bar) if is_known else math.nan
 
     def error(self, name: str) -> tuple[float, float]:
-        """Value minus truth as far as dt goes, and the uncertainty of that error."""
+        """Value minus truth, as far as due to dt, and the uncertainty of that error."""
         found = self._number(name)[1]
         return float(found.error), float(found.own)
 
     def parts(self, name: str) -> dict[str, float]:
-        """Contributions of dt, mesh, residual, and of the rows between which an extreme may be."""
+        """Contributions of dt, mesh, residual, and of the rows between which an extreme may lie."""
         found = self._number(name)[1]
         return {part: float(getattr(found, part)) for part in PARTS}
 
     def order(self, name: str) -> float:
-        """Observed order in dt; NaN where none is seen."""
+        """Observed order in dt; NaN if unknown."""
         return float(self._number(name)[1].order)
 
     def verdict(self, name: str) -> str:
-        """Empty, or why its bar is to be read with care."""
+        """Empty, or the reason why the bar is unreliable."""
         found = self._number(name)[1]
         if self.is_chaotic and asked(name)[0] not in ("mean", "max", "min"):
             return CHAOS
@@ -451,7 +452,7 @@ class ErrorBars:
     def limits(self) -> Columns:
         """What limits the accuracy: of each quantity printed (U1, T, ...) the number and instant with the largest bar,
         and the extremes; of each frequency. With the error due to dt and the uncertainty of that, the bar's parts, the
-        largest of these, the order, the verdict. What is exact but for round-off is left out."""
+        largest of these, the order, the verdict. Numbers exact within rounding errors are omitted."""
         sizes = np.fmax.reduce(self.all_bars, axis=0)
         families: dict[str, list[int]] = {}
         for name in self._run.names:
@@ -481,13 +482,13 @@ class ErrorBars:
 
     @cached_property
     def all_bars(self) -> Floats:
-        """(k, c) bars of all numbers at all rows; NaN: nothing is known."""
+        """(k, c) bars of all numbers at all rows; NaN: unknown."""
         return self._at_all_rows[0]
 
     @cached_property
     def laid(self) -> Floats:
-        """(c,) of displacements, how far apart their node is in the finer mesh and in that of the run before anything
-        moves: lines are laid again with more bars. Zero of other numbers."""
+        """(c,) for displacements, the initial distance of their node in the finer mesh from that in the run, because
+        lines are laid again with more bars. Zero for other numbers."""
         found = np.zeros(len(self._run.names))
         if FINE in self.tracks:
             meshes = self.tracks[FINE].model.mesh, self._run.model.mesh
@@ -500,7 +501,7 @@ class ErrorBars:
 
     @cached_property
     def place_bars(self) -> Floats:
-        """``all_bars``, but of places (COOR) where those of displacements stand."""
+        """``all_bars``, with positions (COOR) in place of displacements."""
         bars = self.all_bars
         for column in np.flatnonzero(self.laid).tolist():
             bars = bars.copy() if bars is self.all_bars else bars
@@ -582,7 +583,7 @@ class ErrorBars:
 
     @cached_property
     def _frequencies(self) -> dict[str, tuple[float, Estimate]]:
-        """They do not depend on dt."""
+        """Frequencies, which do not depend on dt, and their estimates."""
         tables = {name: its.frequencies for name, its in self.tracks.items()}
         return self._single(tables | dict.fromkeys(self.levels, tables[RUN]))
 
@@ -605,7 +606,7 @@ TINY = 1e-300
 
 
 def grows_exponentially(time: Floats, apart: Floats) -> bool:
-    """Differences (k,) grow by ``CHAOTIC`` or more, and at a steadier rate over time than over its logarithm."""
+    """Whether differences (k,) grow by ``CHAOTIC`` or more, at a rate steadier over time than over its logarithm."""
     begun = np.flatnonzero(apart > 0.0)
     if len(begun) < 8:
         return False

@@ -1,5 +1,5 @@
-"""``fem run --error-bars``: columns of errors in the tables of a run, what limits its accuracy in ``run.json`` and on
-the console.
+"""``fem run --error-bars``: columns of errors in the tables of a run, limits of its accuracy in ``run.json`` and on the
+console.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from fem.study.tracks import Track, table_names
 
 TABLES = {"nodes": "n", "elements": "e", "increments": ""}
 ERROR = "_err"
-"""What ends the names of columns of errors."""
+"""Suffix of columns of errors."""
 
 
 def run_with_bars(
@@ -43,7 +43,7 @@ def run_with_bars(
     plot: bool = False,
     **options: Any,
 ) -> None:
-    """``run_to_files``, then error bars in its folder. What the run itself gave stays if companions fail."""
+    """``run_to_files``, then error bars in its folder. The results of the run remain if companions fail."""
     model = read_model(deck, parameters)
     if model.earlier is not None or options.get("earlier"):
         raise CommandError("--error-bars: no error bars for a run that continues another one; its start has none")
@@ -53,7 +53,7 @@ def run_with_bars(
     with companions.beginning() as answers:
         run_to_files(deck, output, parameters, quiet=quiet, solver=solver, plot=plot, kept=blocks, **options)
         results = open_results(folder)
-        if options.get("goes_on"):  # the first lines are those of another process
+        if options.get("goes_on"):  # the first lines come from another process
             blocks = {name: [(its := results.table(name)).whole(without_errors(its))] for name in TABLES}
         tables = [TableLines(results.table(name), blocks.pop(name), names, model) for name in TABLES]
         run, instants = track_of(tables, names, model, results)
@@ -70,7 +70,7 @@ def run_with_bars(
         from fem.show.plot import write_plots
 
         write_plots(folder)
-    tell(bars, limits)  # what was asked for: printed by a quiet run, too
+    tell(bars, limits)  # requested explicitly: printed by a quiet run, too
 
 
 class TableLines:
@@ -78,7 +78,7 @@ class TableLines:
 
     numbers   (lines, c) of the columns, NaN for empty cells;  instants: (lines,) their keys
     labels    (n,) of nodes or elements, rising; (0,) where lines have none
-    places    number of a column -> (n,) place of what it shows of each node or element among ``names``; -1: none
+    places    column -> (n,) index of the number of each node or element among ``names``; -1: none
     """
 
     def __init__(self, table: CsvTable, blocks: list[Floats], names: Sequence[str], model: Model) -> None:
@@ -93,14 +93,14 @@ class TableLines:
         self.places = {at: places for at, places in found.items() if places.max() >= 0}
 
     def parts(self) -> Iterator[tuple[slice, Ints]]:
-        """Some lines after the other, and which node or element each is of."""
+        """Blocks of lines, and the node or element of each line."""
         for first in range(0, len(self.numbers), LINES_AT_ONCE):
             part = slice(first, first + LINES_AT_ONCE)
             labels = self.numbers[part, len(KEY)] if len(self.labels) else np.zeros(len(self.numbers[part]))
             yield part, self.labels.searchsorted(labels)
 
     def fill(self, values: Floats, instants: Floats) -> None:
-        """What they say into (k, c) values at the instants (k,) of the run."""
+        """Writes their values into (k, c) values at the instants (k,) of the run."""
         for part, items in self.parts():
             rows = instants.searchsorted(self.instants[part])
             for at, places in self.places.items():
@@ -109,8 +109,8 @@ class TableLines:
                     values[rows[its >= 0], its[its >= 0]] = self.numbers[part, at][its >= 0]
 
     def with_errors(self, instants: Floats, bars: Floats, places: Floats) -> Iterator[bytes | memoryview]:
-        """The table with columns of errors (k, c), of places for COOR: of what is known about, of cells that are not
-        empty."""
+        """The table with columns of errors (k, c), for COOR those of positions, where they are known and the cell is
+        not empty."""
         is_place = [self.columns[at].startswith("COOR") for at in self.places]
         heads = (*self.columns, *(self.columns[at] + ERROR for at in self.places))
         yield ",".join(heads).encode() + b"\n"
@@ -132,7 +132,7 @@ def without_errors(table: CsvTable) -> list[str]:
 def track_of(
     tables: Sequence[TableLines], names: tuple[str, ...], model: Model, results: Results
 ) -> tuple[Track, Floats]:
-    """All that is printed, at all instants at which something is; the (k,) keys of these."""
+    """All printed numbers, at all instants at which something is printed; the (k,) keys of these."""
     heads = np.concatenate([t.numbers[np.flatnonzero(np.diff(t.instants, prepend=-1.0)), : len(KEY)] for t in tables])
     instants, first = np.unique(instant_keys(heads), return_index=True)
     step, _, time = heads[first].T
@@ -154,7 +154,8 @@ def in_three_digits(errors: Floats) -> Floats:
 
 
 def record_of(bars: ErrorBars, limits: Columns) -> dict[str, Any]:
-    """For ``run.json``: the table of limits as a list of lines, what is missing and why, what was split."""
+    """For ``run.json``: the table of limits as a list of lines, missing contributions with reasons, elements that were
+    split."""
     lines = [
         dict(zip(limits, map(known, row), strict=True))
         for row in zip(*(c.tolist() for c in limits.values()), strict=True)
@@ -171,12 +172,12 @@ def record_of(bars: ErrorBars, limits: Columns) -> dict[str, Any]:
 
 
 def known(value: Any) -> Any:
-    """None for numbers that are none."""
+    """None for NaN and infinite numbers."""
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def tell(bars: ErrorBars, limits: Columns) -> None:
-    """What limits the accuracy, as lines of the console."""
+    """Prints the limits of accuracy on the console."""
     say("what limits the accuracy (largest error of each quantity over the run)")
     for line in lines_of(limits):
         say(line)

@@ -22,9 +22,9 @@ from fem.study.tracks import Track, table_names
 ROUND_OFF = 1e-12
 EPS = 2.0 * float(np.finfo(float).eps)
 AT_REST = 1e-6
-"""Displacement over the extent of a model that is none."""
+"""Displacement over the extent of a model that counts as zero."""
 SAME = 1e-6
-"""Of an increment: instants that differ by less are one."""
+"""Instants that differ by less than this fraction of an increment are the same."""
 
 
 def printed_names(model: Model) -> frozenset[str]:
@@ -48,8 +48,8 @@ def scales(values: Floats, names: Sequence[str], mesh: Mesh) -> Floats:
 
 
 def round_offs(names: Sequence[str], scale: Floats, model: Model) -> Floats:
-    """(c,) what the round-off of computing leaves in numbers of such sizes. That of displacements u makes strains
-    uncertain by ``EPS`` u/L0, and forces of bars and reactions by the stiffness times as much."""
+    """(c,) rounding errors of numbers of such sizes. Those of displacements u cause errors of strains of ``EPS`` u/L0,
+    and of forces of bars and reactions by the stiffness times that."""
     noise, numbers = ROUND_OFF * scale, list(map(number_named, names))
     moved = max((float(scale[column]) for column, its in enumerate(numbers) if its.family == "U"), default=0.0)
     length = natural_lengths(model.mesh, model.rest_lengths)
@@ -67,9 +67,9 @@ def round_offs(names: Sequence[str], scale: Floats, model: Model) -> Floats:
 
 
 class Reading:
-    """Values at rising times (k,) read at others (w,): those of the same instant, or a cubic; NaN outside.
+    """Interpolates values at rising times (k,) to others (w,): equal instants exactly, others by a cubic; NaN outside.
 
-    nearest  (w,) row of the nearest time;  outside: (o,) those that have none
+    nearest  (w,) row of the nearest time;  outside: (o,) those outside the rising times
     between  (b,) those between rows, from four of these, the ``first`` (b,) and the next, with ``weights`` (4, b)
     """
 
@@ -99,9 +99,9 @@ class Reading:
 class Aligned:
     """Numbers of a motion at the rows of another one; NaN outside.
 
-    Where all these rows are its own they are read, else the differences at common instants follow a cubic between them,
-    which is more accurate than values that do; without such instants the values do, as where the other motion lacks a
-    number there, which it prints less often than it has rows.
+    If all rows coincide, values are read; otherwise the differences at common instants are interpolated by a cubic,
+    which is more accurate than to interpolate values. Values are interpolated if there are no common instants, or if
+    the other motion prints a number less often.
 
     parts  of each step: rows of the other motion, rows of the motion, and how its values are read; rows of the motion,
            rows of the other one at the same instants as these, and how differences are (None: they are not needed)
@@ -136,7 +136,7 @@ class Aligned:
 
 
 def common(time: Floats, others: Floats) -> tuple[Ints, Flags]:
-    """Of each of some instants (k,): the place of the nearest one among rising others, and whether it is the same."""
+    """For each of some instants (k,): index of the nearest one among rising others, and whether it is the same."""
     after = np.clip(others.searchsorted(time), 0, len(others) - 1)
     before = np.maximum(after - 1, 0)
     nearest = np.where(np.abs(others[before] - time) < np.abs(others[after] - time), before, after)
@@ -163,12 +163,12 @@ def peak_of(track: Track, column: int, sign: float) -> Peak:
 
 
 def highest(time: Floats, values: Floats) -> Peak:
-    """Of values (k,)."""
+    """The peak of values (k,)."""
     at = int(values.argmax())
     row, instant = float(values[at]), float(time[at])
     if len(time) < 3:
         return Peak(row, instant, row, instant)
-    middle = min(max(at, 1), len(time) - 2)  # of the first and the last row the neighbour: the peak may be between
+    middle = min(max(at, 1), len(time) - 2)  # at the first and last row use the neighbour: the peak may lie between
     (h1, h2), (d1, d2) = (np.diff(each[middle - 1 : middle + 2]).tolist() for each in (time, values))
     if h1 > 0.0 and h2 > 0.0 and (curvature := (d2 / h2 - d1 / h1) / (h1 + h2)) < 0.0:
         slope = (d1 / h1 * h2 + d2 / h2 * h1) / (h1 + h2)
@@ -179,7 +179,7 @@ def highest(time: Floats, values: Floats) -> Peak:
 
 
 def mean_of(time: Floats, values: Floats) -> float:
-    """Over time, by the trapezoidal rule."""
+    """Mean over time, by the trapezoidal rule."""
     length = np.ptp(time)
     return float(np.trapezoid(values, time) / length) if length > 0.0 else float(values[-1])
 
@@ -192,8 +192,8 @@ STATISTICS: dict[str, Callable[[Floats, Floats], float]] = {"mean": mean_of, "st
 
 
 def asked(name: str) -> tuple[str, str, str, str]:
-    """What ``mean:T_e1``, ``instant:max:T_e1``, ``damage:3:T_e1``, ``T_e1@2.5`` ask of a series: ``mean``, ...; which
-    extreme, which slope; the series; at which instant (empty: at the end)."""
+    """Parts of a name such as ``mean:T_e1``, ``instant:max:T_e1``, ``damage:3:T_e1``, ``T_e1@2.5``: kind (``mean``,
+    ...); extreme or slope; series; instant (empty: at the end)."""
     if name.startswith("frequency_"):
         return "frequency", "", name, ""
     kind, colon, series = name.partition(":")

@@ -1,4 +1,4 @@
-"""The tangent map of one increment: what its equations, differentiated, do to a perturbation of its start.
+"""The tangent map of one increment: the perturbation of its end from that of its start, by differentiated equations.
 
 With the equilibrium of ``solve/newton/march.py`` and d for "perturbation of", values without index at the start:
 
@@ -14,10 +14,10 @@ differentiated, mu and nu being the multipliers they found:
     M dd + dG^T mu + G^T dmu = 0,    G (dv1 + dd) + dG v1 = 0
     M de + dG^T nu + G^T dnu = - df1 - C (dv1 + dd),    G de + dG a1 + 2 (v_j - v_i).(dv_j - dv_i) = 0
 
-de being the perturbation of the accelerations of the end, from which those of the recursion follow. ENERGY
-MOMENTUM leaves velocities along rods undamped for ever (they change sign at every increment and move nothing). So that
-this is not taken for a motion, dv1 is projected in its case, too, with mu = 0: that is the derivative but for terms of
-dt^2. Where the derivative itself is wanted, of a map whose ends are projected, they are kept (``WHOLE``).
+de being the perturbation of the accelerations of the end, from which those of the recursion follow. With ENERGY
+MOMENTUM velocities along rods are never damped (they change sign at every increment and move nothing). So as not to
+count as a motion, they are removed by a projection of dv1, with mu = 0, which is the derivative except for terms of
+dt^2. For the exact derivative, of a map whose ends are projected, they are kept (``WHOLE``).
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ from fem.solve.newton.project import mass_blocks, mass_system, velocity_gaps
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.schemes import Coefficients
 
-# Rows of a perturbation: displacement, velocity, acceleration of the recursion, internal force, a room for what is
-# known beforehand, and, where there are rods, acceleration of the end
+# Rows of a perturbation: displacement, velocity, acceleration of the recursion, internal force, known terms of the
+# right-hand side, and, with rods, acceleration of the end
 # The arrays of perturbations that are carried along a motion.
 
 DU, DV, DA, DF, KNOWN, END = 0, 1, 2, 3, 4, 5
@@ -59,8 +59,8 @@ class Variation(NamedTuple):
     """k perturbations of a motion, and how they grow.
 
     vectors (k, ROWS, 3n)  the perturbations
-    state   (4, 3n)        room: what the march forgets of an increment
-    pull    (3, m)         room: multipliers that the projections of velocities and accelerations found (rows DV, DA)
+    state   (4, 3n)        work array: data of an increment that the march overwrites
+    pull    (3, m)         work array: multipliers of the projections of velocities and accelerations (rows DV, DA)
     growth  (r, k + 1)     out: logarithms of growth between two orthonormalisations; last column: the time between them
     counter (3,)           rows of ``growth`` written, increments since the last orthonormalisation; 1 where they keep
                            the velocities along rods that ENERGY MOMENTUM leaves undamped, else 0
@@ -83,13 +83,13 @@ def new_variation(count: int, size: int, bars: Bars, moving: Floats, seed: int) 
     )
 
 
-DISPLACEMENT, VELOCITY, ACCELERATION = DU, DV, DA  # orders of what is solved for, and rows of a perturbation
+DISPLACEMENT, VELOCITY, ACCELERATION = DU, DV, DA  # orders of the unknowns, and rows of a perturbation
 
 
 @inner_kernel
 def vary(k: int, through: Passage, variation: Variation) -> bool:
-    """Perturbations of the start of increment k become those of its end; False: a linear system without safe pivot.
-    ``motion`` is the end of the increment; the scratch room is overwritten."""
+    """Perturbations of the start of increment k become those of its end; False: no safe pivot in a linear system.
+    ``motion`` is the end of the increment; the work arrays are overwritten."""
     scheme, problem, motion, work = through.scheme, through.problem, through.motion, through.work
     nodes, bars, dt = problem.nodes, problem.bars, through.loading.dt[k]
     vectors, pull = variation.vectors, variation.pull
@@ -101,7 +101,7 @@ def vary(k: int, through: Passage, variation: Variation) -> bool:
     for order in range(orders):
         if order == VELOCITY:
             mass_system(0.0, nodes, bars, work)
-        # First of all the impulse that projected the velocities: the march does not keep it.
+        # First the impulse that projected the velocities, which the march does not store.
         for j in range(-1 if order == VELOCITY and is_projected else 0, vectors.shape[0]):
             if order == DISPLACEMENT:
                 right_side(scheme, dt, problem, vectors[j], work)
@@ -133,7 +133,7 @@ def vary(k: int, through: Passage, variation: Variation) -> bool:
 def recall(
     scheme: Coefficients, dt: float, problem: Problem, motion: Motion, work: Scratch, variation: Variation
 ) -> None:
-    """Velocities and multipliers as the equilibrium of the increment had them, before they were projected."""
+    """Restores velocities and multipliers of the equilibrium of the increment, before they were projected."""
     nodes, bars = problem.nodes, problem.bars
     state, pull = variation.state, variation.pull
     is_projected = scheme.projects and not scheme.secant
@@ -151,7 +151,7 @@ def recall(
 
 @inner_kernel
 def linearise(k: int, through: Passage, variation: Variation) -> None:
-    """Row KNOWN of every perturbation, the change of the internal force that does not come from du1; K_eff."""
+    """Row KNOWN of every perturbation: change of the internal force that does not depend on du1; and K_eff."""
     scheme, problem, loading = through.scheme, through.problem, through.loading
     motion, work = through.motion, through.work
     nodes, bars = problem.nodes, problem.bars
@@ -222,7 +222,7 @@ def end_of_increment(scheme: Coefficients, dt: float, problem: Problem, vector: 
         work.known_force[dof] = wm * da + (1.0 - wm) * vector[DA, dof]
         vector[KNOWN, dof] = vector[DA, dof]
         vector[DU, dof], vector[DV, dof], vector[DA, dof] = du, dv, da
-    if wf != 1.0 or scheme.projects:  # the force of the end: what the equilibrium leaves for it
+    if wf != 1.0 or scheme.projects:  # the force at the end, from the equilibrium
         inertia_forces(problem, work.load, work.known_force, work.inertia, work.damping_force)
         for dof in range(vector.shape[1]):
             damping_force = work.damping_force[dof] if nodes.damping.shape[0] > 0 else 0.0
@@ -260,7 +260,7 @@ def turn_rods(order: int, problem: Problem, motion: Motion, pull: Floats, vector
 
 @inner_kernel
 def go_on(scheme: Coefficients, problem: Problem, pull: Floats, vector: Floats, work: Scratch) -> None:
-    """Accelerations of the end and of the recursion; the internal force has the multipliers of the last projection."""
+    """Accelerations of the end and of the recursion; the internal force includes the last multipliers."""
     nodes, bars = problem.nodes, problem.bars
     wm, wf = scheme.wm, scheme.wf
     for dof in range(vector.shape[1]):
@@ -279,7 +279,7 @@ def go_on(scheme: Coefficients, problem: Problem, pull: Floats, vector: Floats, 
             vector[DF, i + c] -= value
 
 
-# March, and carry perturbations along: what increments do to them, and how they grow.
+# The march with perturbations, and their growth.
 #
 # Benettin, Galgani, Giorgilli & Strelcyn, Meccanica 15 (1980) 9-30: k perturbations are made orthonormal again every
 # few increments; the means of the logarithms of their lengths are the k largest Lyapunov exponents.
@@ -287,8 +287,8 @@ def go_on(scheme: Coefficients, problem: Problem, pull: Floats, vector: Floats, 
 def carry(every: int, unit: float, control: Ints, arc: Arc, through: Passage, variation: Variation) -> int:
     """``march`` with perturbations, orthonormal again after ``every`` increments; returns why it stopped.
 
-    unit   time in which displacements are counted as velocities; no exponent depends on it
-    Up to an increment with an event of ropes, which are watched as ``march`` does (``saltation.py`` goes past it).
+    unit   time scale of the norm |du|/unit + |dv|; exponents do not depend on it
+    It stops at an increment with an event of ropes, as ``march`` does (``saltation.py`` continues).
     Needs a compiled linear solver: NEED_SOLVE means that there is none, or that it met no safe pivot.
     """
     dt = through.loading.dt
@@ -314,7 +314,7 @@ def carry(every: int, unit: float, control: Ints, arc: Arc, through: Passage, va
 
 @inner_kernel
 def remember(lags: bool, motion: Motion, state: Floats) -> None:
-    """Keep what the increment starts from."""
+    """Stores the state at the start of the increment."""
     for dof in range(motion.u.shape[0]):
         state[START_U, dof] = motion.u[dof]
         state[START_V, dof] = motion.v[dof]
@@ -323,7 +323,7 @@ def remember(lags: bool, motion: Motion, state: Floats) -> None:
 
 @inner_kernel
 def orthonormalise(row: int, unit: float, vectors: Floats, growth: Floats) -> None:
-    """Gram and Schmidt, one vector after the other; what is dependent on those before grows by minus infinity."""
+    """Gram-Schmidt orthonormalisation, in order; a vector that depends on those before grows by minus infinity."""
     inverse = 1.0 / (unit * unit)
     for j in range(vectors.shape[0]):
         for i in range(j):

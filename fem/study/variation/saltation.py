@@ -51,27 +51,27 @@ from fem.solve.step_system import StepSystem, loading_at
 from fem.study.variation.linearise import DA, DF, DU, DV, END, KNOWN
 
 EXACT = 1e-8
-"""Fraction of the largest rate of a length by which the impact law of a perturbation may be missed."""
+"""Largest error of the impact law of a perturbation, as a fraction of the largest rate of a length."""
 NO_MASS = "perturbations need mass at every node that is free to move (*DENSITY, *MASS): use --method two"
 
 
 def flow(earlier: StepSystem, instant: Instant, mass: Any) -> Floats:
-    """(2, 3n) v and a at the end of what led here in the stage ``earlier``."""
+    """(2, 3n) v and a at the end of the part before an event, whose stage is ``earlier``."""
     state = copy_of(instant.motion)
     state.v[:] = instant.blows[instant.stage.scheme.secant].before
     return np.array([state.v, consistent(earlier, state, float(instant.chunk.time[0]), mass).a])
 
 
 def arrivals(instant: Instant, row: int, pace: Floats, vectors: Floats) -> Floats:
-    """(k,) delays of neighbours at the length of the rope ``row`` of ``instant.stage``; pace as in ``cross``."""
+    """(k,) delays of neighbouring motions at the length of rope ``row`` of ``instant.stage``; pace as in ``cross``."""
     evaluate_rods(instant.stage, instant.motion, float(instant.chunk.time[0]))
     gaps = [float(multiply(instant.stage, vector[DU])[row]) for vector in vectors]
     return -np.array(gaps) / float(multiply(instant.stage, pace[DU])[row])
 
 
 def cross(instant: Instant, has_struck: bool, pace: Floats, delays: Floats, vectors: Floats) -> None:
-    """Perturbations (k, ROWS, 3n) past an event that neighbours meet later (k,); their accelerations do not.
-    has_struck   with an impact;  pace (2, 3n)  what u and v change by where what led here lasts longer"""
+    """Perturbations (k, ROWS, 3n) after an event, which neighbouring motions reach later by ``delays`` (k,);
+    accelerations are not changed. has_struck: with an impact; pace (2, 3n): rates of u and v before the event"""
     stage, mask = instant.stage, instant.stage.nodes.mask
     blows, v1, a1 = instant.blows if has_struck else instant.blows[: stage.scheme.secant], *instant.motion[1:3]
     evaluate_rods(stage, instant.motion, float(instant.chunk.time[0]))
@@ -83,7 +83,7 @@ def cross(instant: Instant, has_struck: bool, pace: Floats, delays: Floats, vect
 
 
 def struck(instant: Instant, blow: Blow, moved: Floats, rate: Floats) -> Floats:
-    """x (3n,) of the impact law, differentiated, for perturbations of positions and velocities as they meet it."""
+    """x (3n,) of the differentiated impact law, for perturbations of positions and velocities at the event."""
     stage, network, (at,) = instant.stage, instant.network, np.nonzero(blow.acts)
     turn, along = turned(stage.bars, moved), multiply(stage, rate)
     before, after = blow.before, blow.before + network.change(blow.pull)
@@ -104,9 +104,9 @@ def struck(instant: Instant, blow: Blow, moved: Floats, rate: Floats) -> Floats:
 def project(
     stage: StepSystem, motion: Motion, now: float, mass: Any, vectors: Floats, impulse: Floats | None = None
 ) -> None:
-    """Displacements and velocities of perturbations to the nearest that keep the lengths of rods and taut ropes.
+    """Projects displacements and velocities of perturbations onto the constraints of rods and taut ropes.
 
-    impulse  (rods,) by which the velocities of the motion have been, M (v - v_before) + G^T impulse = 0; None: nothing
+    impulse  (rods,) of the projection of the motion itself, M (v - v_before) + G^T impulse = 0; None: zero
     """
     if len(stage.bars.rods) == 0:
         return
@@ -120,7 +120,7 @@ def project(
 
 
 def accelerate(stage: StepSystem, motion: Motion, now: float, mass: Any, vectors: Floats) -> None:
-    """Accelerations and forces of perturbations that follow from their displacements and velocities.
+    """Accelerations and forces of perturbations from their displacements and velocities.
 
     M da + C dv + K du + D dv + G^T dlambda + dG^T lambda = 0,    G da + dG a + 2 (v_j - v_i).(dv_j - dv_i) = 0
     """
@@ -137,8 +137,8 @@ def accelerate(stage: StepSystem, motion: Motion, now: float, mass: Any, vectors
 
 
 def consistent(stage: StepSystem, motion: Motion, now: float, mass: Any, after: bool = False) -> Motion:
-    """A motion with the accelerations, forces and multipliers that its displacements and velocities demand.
-    At the end of what has led to ``now``, or ``after`` that."""
+    """A motion with accelerations, forces and multipliers from its displacements and velocities, at the end of the part
+    before ``now``, or ``after`` it."""
     state, work, free = copy_of(motion), stage.work, stage.nodes.dof_kind
     state.a[:] = 0.0
     supported = np.flatnonzero(free == 0)
@@ -170,14 +170,14 @@ def pulled(bars: Bars, forces: Floats, size: int) -> Floats:
 def orthonormal(vectors: Floats, delays: Floats, unit: float, least: float) -> Floats:
     """(k,) logarithms of growth: displacements and velocities of perturbations are made orthonormal.
 
-    delays (k,)  go with them
-    least  fraction of one outside the span of those before up to which it depends on them: it is zero from then on
+    delays (k,)  transformed with them
+    least  a perturbation depends on those before, and becomes zero, if its fraction outside their span is below this
     """
     count, scale = len(vectors), np.repeat([unit, 1.0], vectors.shape[2])
     states, growth = vectors[:, : DV + 1].reshape(count, -1) / scale, np.full(count, -np.inf)
     for j in range(count):
         size = float(np.linalg.norm(states[j]))
-        for _ in range(2):  # once more, against round-off
+        for _ in range(2):  # twice, because of rounding
             shared = states[:j] @ states[j]
             states[j] -= shared @ states[:j]
             delays[j] -= shared @ delays[:j]
@@ -219,7 +219,7 @@ def change_forces(
             add_product(1.0, problem.bars.rods.shape[0] > 0, work.tangent, work.du, vectors[j, KNOWN])
 
 
-# Parts of an increment that events cut: what their end owes to the instants between which they march.
+# Parts of an increment divided by events: derivatives of their end with respect to the times of their start and end.
 #
 # A neighbour meets an event later by ``delay``: the part up to there is longer by it, the next one begins later by it
 # and ends where it did. With Phi the march of a part from t to t1, and v, a the state at t:
@@ -227,9 +227,9 @@ def change_forces(
 #     by_end    d Phi / d t1
 #     by_start  the derivative of Phi along t + s, u + s v, v + s a, accelerations anew: zero but for the scheme's error
 #
-# Both are differences of marches such as the run makes to find events: that takes in loads, supports and projections,
-# of every scheme. Two formulas have to agree. ``late``, by how much neighbours are later at a release, finds what they
-# do to the multipliers at the end of a part in the same way.
+# Both are differences of marches like those by which the run locates events, so that loads, supports and projections of
+# every scheme are included. Two formulas must agree. ``late``, the delay of neighbouring motions at a release, uses the
+# change of the multipliers at the end of a part, computed in the same way.
 #
 # Not differentiated: positions that the run moves back where ropes leave their length (``Events``: stops and ropes of
 # BACKWARD EULER after their last impacts), and releases of ENERGY MOMENTUM in the first hundredth of an increment,
@@ -237,18 +237,18 @@ def change_forces(
 # to the order of the scheme, as it is where a force has a kink close by, or an event falls on the end of an increment.
 
 NUDGE = 1e-2
-"""Steps of differences: fraction of an increment; its square: of the shortest rope."""
+"""Steps of differences, as a fraction of an increment; the square is the fraction of the shortest rope."""
 AGREE = 1e-3
-"""What two formulas may differ by, as a fraction of what changes: more where something has a kink close by."""
+"""Largest difference of two formulas, as a fraction of the change: it is larger if there is a kink nearby."""
 LONGER = np.array([[-77.0, 214.0, -234.0, 122.0, -25.0], [-52.0, 114.0, -84.0, 22.0, 0.0]]) / 12.0
 """Derivative at 0 of polynomials through values at 1, 2, 3, 4, 5 (their weights add up to 0), and at the first four:
-parts are made longer, since those that are short already leave round-off over the square of their time."""
+parts are made longer only, because rounding errors of short ones grow with the inverse square of their length."""
 ASIDE = np.array([[8.0, -8.0, -1.0, 1.0], [6.0, -6.0, 0.0, 0.0]]) / 12.0
 """The same from values at 1, -1, 2, -2, and at the first two."""
 
 
 class Part(NamedTuple):
-    """One that has been marched: motion, perturbations (k, ROWS, 3n) and stage at its start, instants."""
+    """A computed part: motion, perturbations (k, ROWS, 3n) and stage at its start, instants."""
 
     start: Motion
     vectors: Floats
@@ -258,7 +258,7 @@ class Part(NamedTuple):
 
 
 class Late(NamedTuple):
-    """Neighbours that begin a part later (k,), by which they have moved on with v and a (3n,)."""
+    """Neighbouring motions that begin a part later (k,), moving on with v and a (3n,)."""
 
     delays: Floats
     v: Floats
@@ -266,14 +266,14 @@ class Late(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """What the end of a part is made of: rows (ROWS - 1, 3n) as those of perturbations, excess (r,) of ropes."""
+    """State at the end of a part: rows (ROWS - 1, 3n) as in perturbations, excess (r,) of ropes."""
 
     rows: Floats
     excess: Floats
 
 
 class Parts:
-    """Marches of parts again, of ropes whose step goes on where it was."""
+    """Repeated marches of parts, for ropes whose step continues unchanged."""
 
     def __init__(self, events: Events) -> None:
         self.events, self.step_run = events, events.step_run
@@ -294,11 +294,11 @@ class Parts:
         return self._agreed(part, *self._slopes(part, starts, -LONGER / self.step))
 
     def has_own_pulls(self, part: Part) -> bool:
-        """The run finds releases by the pulls at the end of the part: not by those of secant increments before it."""
+        """Whether releases are located by the pulls at the end of the part, not by those of earlier increments."""
         return not part.stage.scheme.secant or part.end - part.begin >= SHORT * self.step_run.clock.dt
 
     def late(self, part: Part, r: int, by_end: Ends, before: Floats) -> Floats:
-        """(k,) delays of the release of rope r, with which the part ends. before (k,): what its excess already has."""
+        """(k,) delays of the release of rope r at the end of the part. before (k,): change of its excess before."""
         shortest, size = float(self.events.length.min()), part.end - part.begin
         lags, found = part.stage.coefficients.lags, before.copy()
         for k, vector in enumerate(part.vectors):
@@ -317,7 +317,8 @@ class Parts:
         return slowed
 
     def _earlier(self, part: Part, s: float) -> Motion:
-        """A start at another instant, on supports and lengths as they are then: velocities feel what is off over dt."""
+        """The start at another instant, with supports and lengths of that instant: velocities would feel errors over
+        dt."""
         stage, now, mass = part.stage, part.begin + s, self.events.mass
         moved = _moved(part.start, s, part.start.v, part.start.a)
         supported = np.flatnonzero(stage.nodes.dof_kind == 0)
@@ -330,7 +331,7 @@ class Parts:
         return consistent(stage, moved, now, mass, after=True)
 
     def _slopes(self, part: Part, starts: list[tuple[Motion, float, float]], weights: Floats) -> list[Ends]:
-        """Weighted sums (2, n) of ends; of each: where it starts, how much later it begins and ends."""
+        """Weighted sums (2, n) of ends; each with its start, and the delays of its beginning and end."""
         m, motion = self.step_run, self.step_run.progress.motion
         saved, stage, ends = copy_of(motion), m.stage, []
         m.stage = part.stage
