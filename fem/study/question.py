@@ -74,7 +74,7 @@ class Question(Study):
         return {}
 
 
-class Reading(NamedTuple):
+class ParameterSet(NamedTuple):
     """A model that is read when it is asked for, wherever that is. DeckError"""
 
     read: PointReader
@@ -86,13 +86,13 @@ class Job:
     """One run of a sweep. ``point``: its place in the grid; ``history``: keep the whole motion too."""
 
     point: int
-    source: Model | Reading
+    source: Model | ParameterSet
     question: Question
     history: bool = False
 
     @property
     def model(self) -> Model:
-        return self.source.read(self.source.values) if isinstance(self.source, Reading) else self.source
+        return self.source.read(self.source.values) if isinstance(self.source, ParameterSet) else self.source
 
     def solve(self) -> Answer:
         """The answer of a run of its own."""
@@ -115,7 +115,7 @@ def models_of(jobs: Iterable[Job]) -> dict[int, Model]:
 
 def columns_of(jobs: Sequence[Job]) -> tuple[Model, dict[Address, Floats]] | None:
     """``PointReader.columns`` of jobs of one reader."""
-    readings = [job.source for job in jobs if isinstance(job.source, Reading)]
+    readings = [job.source for job in jobs if isinstance(job.source, ParameterSet)]
     if len(readings) == len(jobs) > 0 and all(each.read is readings[0].read for each in readings):
         with suppress(Exception):  # a run of its own will report it
             return readings[0].read.columns([each.values for each in readings])

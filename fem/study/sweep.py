@@ -27,7 +27,7 @@ from fem.runs.history import History
 from fem.runs.own import OwnFolder, deck_entry, deck_name
 from fem.runs.run_record import COMPLETED
 from fem.study.points import PointReader, Points, make_grid, points_of, read_cases, spelled
-from fem.study.question import Answer, Job, Question, Reading
+from fem.study.question import Answer, Job, ParameterSet, Question
 from fem.study.row import Layout, Record, layout_of
 from fem.study.table import CONTINUES, RECORD, TABLE, SweepTable, sweep_folder
 from fem.study.workers import on_this_machine
@@ -327,7 +327,7 @@ def jobs_of(plan: Plan, points: Iterable[int]) -> Iterator[Job]:
     """The runs of some points, whose decks are read where they run."""
     for point in points:
         values = {**plan.fixed, **plan.grid.point(point)}
-        yield Job(point, Reading(plan.read, values), plan.question, plan.history)
+        yield Job(point, ParameterSet(plan.read, values), plan.question, plan.history)
 
 
 LINE_SECONDS = 10.0

@@ -26,7 +26,7 @@ from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, ROW, Loading, Motion
 from fem.solve.schemes import Coefficients
 from fem.solve.step_system import NO_ROPES, StepSystem, loading, record
 from fem.study.lanes.forces import differ, packed_forces, side_by_side, without_lanes
-from fem.study.lanes.march import OUTCOME, Kept, march_lanes
+from fem.study.lanes.march import OUTCOME, EndedLanes, march_lanes
 from fem.study.lanes.pack import WIDTH, zeros
 from fem.study.trajectory import Trajectory
 
@@ -137,7 +137,7 @@ def block_of(lanes: Sequence[Begun], rows: int, probes: Ints, elements: Ints) ->
     }
     limits, room = side_by_side([each.limits for each in stages]), room_of(stage.work)
     room.state.array[:] = motion.state.array  # type: ignore[attr-defined]
-    ended: Any = Kept(zeros(len(ENERGY), WIDTH), *(zeros(*numbers[name].array.shape[1:]) for name in numbers))
+    ended: Any = EndedLanes(zeros(len(ENERGY), WIDTH), *(zeros(*numbers[name].array.shape[1:]) for name in numbers))
     counts = side_by_side([np.array([float(len(each.loading.dt))]) for each in lanes])
     return limits, problem, acting, motion, room, kept._replace(**numbers), counts, ended, zeros(OUTCOME, WIDTH)
 
@@ -165,7 +165,7 @@ def arguments_of(stage: StepSystem, every: int, block: tuple[Any, ...]) -> tuple
 @kernel
 def march_begun(
     stride: int, settling: int, extrapolation: int, choices: Ints, row: Floats, limits: Floats, problem: Problem,
-    loading: Loading, motion: Motion, work: Scratch, record: Record, counts: Floats, ended: Kept, outcome: Floats,
+    loading: Loading, motion: Motion, work: Scratch, record: Record, counts: Floats, ended: EndedLanes, outcome: Floats,
 ) -> None:  # fmt: skip
     """``march_lanes`` from ``motion``, which it moves on; row 0 of the record is the start.
 

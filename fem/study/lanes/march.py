@@ -84,7 +84,7 @@ class Packs(NamedTuple):
     outcome: Any
 
 
-class Kept(NamedTuple):
+class EndedLanes(NamedTuple):
     """What lanes that have ended keep while others march: their energies, and the last row of their record."""
 
     energies: Floats
@@ -139,7 +139,7 @@ def stay_in_place(stays: bool, scheme: Coefficients, problem: Problem, motion: M
 
 
 @inner_kernel
-def repeat(stays: bool, ends: bool, row: int, record: Record, kept: Kept) -> None:
+def repeat(stays: bool, ends: bool, row: int, record: Record, kept: EndedLanes) -> None:
     """Lanes that stay have in a row of the record what they ended with, which is kept of those that end now."""
     increments, kinematics, values = kept.increments, kept.kinematics, kept.values
     for c in range(increments.shape[0]):
@@ -378,7 +378,7 @@ def open_lanes(needs_acceleration: bool, through: Passage, outcome: Floats) -> N
 
 @inner_kernel
 def march_lanes(
-    symmetric: bool, settling: int, stride: int, counts: Floats, kept: Kept, through: Passage, outcome: Floats
+    symmetric: bool, settling: int, stride: int, counts: Floats, kept: EndedLanes, through: Passage, outcome: Floats
 ) -> None:  # fmt: skip
     """Advance all lanes through the increments of ``loading``, or each through as many of them as it has itself.
 

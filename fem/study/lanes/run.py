@@ -55,7 +55,7 @@ from fem.study.lanes.march import (
     NOW,
     REASON,
     SOLVES,
-    Kept,
+    EndedLanes,
     Packs,
     march_lanes,
     open_lanes,
@@ -554,7 +554,7 @@ def march_blocks(first: int, last: int, stride: int, options: Ints, row: Floats,
         through = Passage(scheme, at(packs.limits, b), problem, loading, motion, work, kept)
         open_lanes(options[3] != 0, through, packs.outcome[b])
         rows = local(kept.increments[0]), local(kept.kinematics[0]), local(kept.values[0])
-        ended = Kept(local(start.energies), rows[0], rows[1], rows[2])
+        ended = EndedLanes(local(start.energies), rows[0], rows[1], rows[2])
         march_lanes(options[4] != 0, options[2], stride, at(packs.counts, b), ended, through, packs.outcome[b])
 
 
