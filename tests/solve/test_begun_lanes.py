@@ -11,6 +11,7 @@ import pytest
 import fem
 from fem.runs.record import Requests, SilentSink
 from fem.solve.loop import solve
+from fem.solve.outcome import CONCENTRATED
 from fem.study.lanes.begun import begun, fits
 from fem.study.lanes.run import can_run_in_lanes, march_together
 from fem.study.row import layout_of
@@ -155,8 +156,9 @@ def check_alike(text, **series):
                 expected = getattr(alone, name)
                 near = pytest.approx(expected, rel=1e-9, abs=1e-9 * max(1e-3, np.abs(expected).max()))
                 assert getattr(rows, name) == near, (name, number)
-            count = rows.motion.shape[1]
-            for quantity in range(count):
+            for quantity in range(rows.motion.shape[1]):
+                if quantity == CONCENTRATED:  # lanes record no loads: nothing that a sweep keeps is made of them
+                    continue
                 expected = alone.motion[:, quantity]
                 near = pytest.approx(expected, rel=1e-8, abs=1e-8 * max(1e-3, np.abs(expected).max()))
                 assert rows.motion[:, quantity] == near, (quantity, number)

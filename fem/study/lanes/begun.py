@@ -76,6 +76,7 @@ def fits(one: Begun, first: Begun) -> bool:
         (one.loading.time, first.loading.time),
         (one.loading.support_dofs, first.loading.support_dofs),
         (one.loading.is_gravity, first.loading.is_gravity),
+        (one.loading.vectors.shape, first.loading.vectors.shape),
         (one.loading.thermal_end.shape, first.loading.thermal_end.shape),
         (its.bars.nodes, other.bars.nodes),
         (its.bars.kinds, other.bars.kinds),

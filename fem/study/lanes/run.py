@@ -260,10 +260,8 @@ def goes_on(model: Model) -> bool:
 def march_on(
     models: Sequence[Model], every: int, record_all: bool, may_compile: bool, sink_of: Callable[[Model], Sink]
 ) -> Iterator[Marched]:
-    """``march_together`` of models that go on, block by block."""
-    is_there = is_compiled_in_time if may_compile else is_compiled
-    first: Begun | None = None
-    lanes, numbers = list[Begun](), list[int]()
+    """``march_together`` of models that go on, block by block of those that differ in numbers only."""
+    is_there, groups = is_compiled_in_time if may_compile else is_compiled, list[dict[int, Begun]]()
     for number, model in enumerate(models):
         one = None
         if not can_run_in_lanes(model):
@@ -271,16 +269,17 @@ def march_on(
                 one = begun(model, sink_of(model))
                 if one is None:  # it needs what lanes have not, and so do others
                     return
-        if one is not None and first is None:
-            first = one
-            if not is_there(march_begun, *lane_arguments([first], every, record_all)):
-                return
-        if one is not None and first is not None and fits(one, first):
-            lanes.append(one)
-            numbers.append(number)
-        if len(lanes) == WIDTH or (lanes and number + 1 == len(models)):
-            yield marched_on(lanes, numbers, every, record_all)
-            lanes, numbers = [], []
+        if one is not None:
+            group = next((group for group in groups if fits(one, next(iter(group.values())))), None)
+            if group is None:
+                if not is_there(march_begun, *lane_arguments([one], every, record_all)):
+                    return
+                groups.append(group := {})
+            group[number] = one
+            if len(group) == WIDTH:
+                groups.remove(group)
+                yield marched_on(group, every, record_all)
+    yield from (marched_on(group, every, record_all) for group in groups)
 
 
 def rows_begun(first: Begun, every: int, record_all: bool) -> tuple[Ints, Ints, Ints]:
@@ -299,8 +298,9 @@ def lane_arguments(lanes: Sequence[Begun], every: int, record_all: bool) -> tupl
     return begun_arguments(lanes[0].stage, every, block_of(lanes, len(increments), probes, elements))
 
 
-def marched_on(lanes: Sequence[Begun], numbers: Sequence[int], every: int, record_all: bool) -> Marched:
+def marched_on(group: dict[int, Begun], every: int, record_all: bool) -> Marched:
     """Models, by number, that have marched through their last step in lanes."""
+    numbers, lanes = list(group), list(group.values())
     first, arguments = lanes[0], lane_arguments(lanes, every, record_all)
     increments, probes, elements = rows_begun(first, every, record_all)
     march_begun(*arguments)
