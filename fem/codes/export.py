@@ -229,9 +229,9 @@ def module_of(code: str) -> Any:
     return import_module(f"fem.codes.{code}")
 
 
-def files_for(code: str, model: Model) -> tuple[dict[str, str], list[str]]:
+def files_for(code: str, model: Model, **options: Any) -> tuple[dict[str, str], list[str]]:
     """Name -> text of the files, and notes on what differs. DeckError: what the code cannot express, line by line."""
-    texts, notes = module_of(code).files_of(replace(model, heading=tuple(map(one_line, model.heading))))
+    texts, notes = module_of(code).files_of(replace(model, heading=tuple(map(one_line, model.heading))), **options)
     for suffix, text in texts.items():
         check_text(suffix, text)
     return {f"{stem_of(model)}{suffix}": text for suffix, text in texts.items()}, notes
