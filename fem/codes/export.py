@@ -283,10 +283,13 @@ def export_deck(
 
 
 def export(
-    deck: Path, to: str, input: str, output: str, file: Path | None, fmi: int, parameters: Any, force: bool, say: Say
-) -> None:
+    deck: Path, to: str, input: str, input_order: str, output: str, file: Path | None, fmi: int, parameters: Any,
+    force: bool, say: Say,
+) -> None:  # fmt: skip
     """``fem export DECK --to CODE``; options of units for co-simulation have no meaning here."""
-    for name, given in (("--input", input), ("--output", output), ("--fmi", fmi != 3)):
+    has_order = input_order != "linear"
+    of_units = ("--input", input), ("--input-order", has_order), ("--output", output), ("--fmi", fmi != 3)
+    for name, given in of_units:
         if given:
             raise CommandError(f"{name} is for --to fmu; --file FOLDER/ names the folder of the files")
     export_deck(deck, to, file or Path(), dict(parameters), force, say)

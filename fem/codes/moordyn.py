@@ -186,9 +186,7 @@ def check(twin: Twin, moving: list[Stage], writing: Writing) -> None:
     if any(bed.axial for bed in twin.model.seabeds):
         writing.note("friction: MoorDyn's is a damper up to mu W, FricDamp, which creeps where the deck's holds")
     if any(m.off for m in twin.members) and any(stage.environment.flows for stage in twin.stages):
-        what = (
-            "the mass of bars is not half at each end: MoorDyn's g, by which it has its weight, acts on buoyancy, too"
-        )
+        what = "the mass of bars is not half at each end: the g that gives MoorDyn their weight acts on buoyancy, too"
         writing.refuse("SOLID SECTION", "CONSISTENT|ONE POINT", what, "use MASS=LUMPED")
     if any(m.plus != 1.0 or m.minus != 0.0 for m in twin.members):
         writing.note("MoorDyn's lines do not push; the deck's bars do")

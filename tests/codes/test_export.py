@@ -267,7 +267,7 @@ def test_table_of_the_page_is_that_of_the_program():
         ("calculix", "moored_platform", "*SEABED, ELSET=LINES", "seabed: CalculiX cannot express this"),
         ("opensees", "winch", None, "winches: OpenSees"),
         ("moordyn", "slack_cable", "*CLOAD", "loads at nodes (CLOAD): MoorDyn"),
-        ("moordyn", "water_pendulum", None, "the g that gives its weight to MoorDyn is that of buoyancy, too"),
+        ("moordyn", "water_pendulum", None, "the g that gives MoorDyn their weight acts on buoyancy, too"),
         ("abaqus", "sdnl100", None, "ONE POINT: Abaqus"),
         ("code_aster", "cable_net", "*DAMPING, BETA=1.E-4", "damping BETA: Code_Aster"),
     ],
