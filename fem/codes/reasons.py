@@ -182,8 +182,8 @@ REASONS = (
     Reason("scheme", "the integrator of the exported script, in fem, too", ("opensees",),
            ours=of_dynamics(as_opensees_has_it)),
     Reason("scheme", "HHT, GENERALIZED ALPHA: OpenSees takes the force between the ends of an increment, fem the mean "
-           "of both ends; trapezoidal rule in both", ("opensees",), ours=of_dynamics(averaged_no_more),
-           its=of_dynamics(averaged_no_more)),
+           "of both ends, and weighs inertia otherwise: trapezoidal rule in both", ("opensees",),
+           ours=of_dynamics(averaged_no_more), its=of_dynamics(averaged_no_more)),
     Reason("start", "the motion begins with the acceleration of its forces, as in the other code: not INITIAL=NO", ALL,
            ours=of_dynamics(lambda one: replace(one, initial_acceleration=True))),
     Reason("start", "each bar a line of its own in MoorDyn, so that it begins where the deck lays it", ("moordyn",),
