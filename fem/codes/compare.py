@@ -1,8 +1,9 @@
 """``fem compare DECK --with calculix,opensees,moordyn``: one deck in several codes, at the instants of our rows.
 
 Each code runs in a temporary folder, from the exported files alone and within a time limit. One that is missing, fails
-or cannot express the deck is a row of the table with its reason. The figure has quantities in all codes on the left,
-differences from ours with bars on the right.
+or cannot express the deck is a row of the table with its reason. For what differs beyond the error bars known reasons
+are tried, by runs with one change. The figure has quantities in all codes on the left, differences from ours with bars
+on the right.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ AT_REST = 1e-4
 """Acceleration that is left of MoorDyn's static solve."""
 DIGITS = 1e-8
 """Of the extent of a model: displacements that are equal."""
+ENDS_EARLY = "the run with this change lacks some of the instants"
 HELPS = 0.05
 """Of what is left of a difference: a reason that explains so much is kept beside another one."""
 NOTHING = 1e-9
@@ -255,7 +257,8 @@ def compare(
     codes       calculix, opensees, moordyn
     python      interpreter that has openseespy and moordyn; None: this one. CalculiX is ``ccx`` on PATH
     time_limit  seconds for each run of a code
-    error_bars  ours by ``fem.error_bars`` for this mesh; theirs by a second run with dt/2, for schemes of second order
+    error_bars  ours by ``fem.error_bars`` for this mesh; theirs by a second run with dt/2, for schemes of second order;
+                known reasons (``reasons.py``) are tried for what differs by more than both
 
     Raises what ``fem.run`` raises for the deck itself; CommandError: no such code. What a code cannot do is in its row.
 
@@ -305,7 +308,11 @@ def explanations(found: Comparison, model: Model, its_answer: Callable[..., Code
             if answer.status != "done":
                 return Explained(code, reason, np.full_like(ours, np.nan), f"{code}: {answer.reason}")
             values = answer.at(found.names, found.time)
-        return Explained(code, reason, np.abs(values - ours)) if is_ours or is_its else None
+        if not (is_ours or is_its):
+            return None
+        apart = np.abs(values - ours)
+        lacks_some = np.isfinite(found.apart(code)) & ~np.isfinite(apart)
+        return Explained(code, reason, apart, ENDS_EARLY if lacks_some.any() else "")
 
     for code in (answer.code for answer in found.answers if answer.status == "done"):
         if not (beyond := found.beyond(code)):
@@ -335,8 +342,8 @@ def sum_of_largest(columns: list[int], sizes: Floats, tried: Explained | None) -
 
 
 def run_here(changed: Model, model: Model, found: Comparison) -> Floats:
-    """(k, c) our values of a changed model at the instants of the comparison. Dashpots that it has beside bars add to
-    their T."""
+    """(k, c) our values of a changed model at the instants of the comparison, straight between its own. Dashpots that
+    it has beside bars add to their T."""
     mesh, known = changed.mesh, len(model.mesh.element_labels)
     labels, nodes = mesh.element_labels.tolist(), list(map(tuple, mesh.element_nodes.tolist()))
     bars = dict(zip(nodes[:known], labels[:known], strict=True))
@@ -347,8 +354,10 @@ def run_here(changed: Model, model: Model, found: Comparison) -> Floats:
     values = {name: track.values[:, track.names.index(name)].copy() for name in (*found.names, *beside)}
     for name, bar in beside.items():
         values[bar] += values[name]
-    rows = np.column_stack([track.time, *(values[name] for name in found.names)])
-    return CodeAnswer("fem", "done", "", found.names, rows).at(found.names, found.time)
+    last = np.append(np.diff(track.time) > 0.0, True)
+    own, reach = track.time[last], track.time[-1] * (1.0 + 1e-9)
+    there = [np.interp(found.time, own, values[name][last]) for name in found.names]
+    return np.where(found.time[:, None] <= reach, np.column_stack(there), np.nan)
 
 
 def own_series(model: Model, with_bars: bool) -> tuple[tuple[str, ...], Floats, Floats, Floats]:

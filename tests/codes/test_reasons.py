@@ -18,10 +18,12 @@ import pytest
 
 import fem
 from fem.cli import main
-from fem.codes.compare import REASON_COLUMNS, RUN, CodeAnswer, Comparison, answer_of, explanations
+from fem.codes.compare import ENDS_EARLY, REASON_COLUMNS, RUN, CodeAnswer, Comparison, answer_of, explanations
+from fem.codes.reasons import same
 from fem.deck import parse_deck
+from fem.model import Model
 from fem.study.tracks import tracked
-from tests.codes.decks_of_codes import DRY, IN_WATER, LET_GO, MOTIONS, SWING, WEIGHT, deck, moves
+from tests.codes.decks_of_codes import DRY, IN_WATER, LET_GO, MOTIONS, NEWMARK, SWING, WEIGHT, deck, moves
 
 DECKS = DRY | IN_WATER | MOTIONS
 CASES = [(name, code) for name, one in DECKS.items() for code in one.reasons]
@@ -86,19 +88,33 @@ def test_what_a_code_has_otherwise_is_found_without_it(tmp_path, capsys):
     assert all(float(row[5]) > 0.999 and float(row[6]) == 1.0 for row in found)
 
 
+def unlike(words: str) -> tuple[Comparison, Model]:
+    """A code that is 1 off at two instants, without bars; and the deck."""
+    time, names, theirs, none = np.array([0.0, 0.1]), ("U1_n2",), np.ones((2, 1)), np.zeros((2, 1))
+    answer = CodeAnswer("opensees", "done", "", names, np.column_stack([time, theirs]))
+    found = Comparison(names, time, none, none, (answer,), {"opensees": theirs}, {"opensees": none})
+    return found, parse_deck(deck(*SWING, moves(WEIGHT, 0.02, 0.1, words), strain="GREEN"))
+
+
 def test_a_change_that_fails_is_a_row_with_its_reason():
     """And one that changes nothing is not tried."""
-    model = parse_deck(deck(*SWING, moves(WEIGHT, 0.02, 0.1), strain="GREEN"))
-    time, names = np.array([0.0, 0.1]), ("U1_n2",)
-    ours, theirs = np.zeros((2, 1)), np.ones((2, 1))
-    answer = CodeAnswer("opensees", "done", "", names, np.column_stack([time, theirs]))
-    bars = {"bars": np.zeros((2, 1)), "its_bars": {"opensees": np.zeros((2, 1))}}
-    found = Comparison(names, time, ours, answers=(answer,), values={"opensees": theirs}, **bars)
+    found, model = unlike(NEWMARK)
     assert [each.reason.name for each in explanations(found, model, answer_of)] == ["strain"]
     short = replace(model, steps=tuple(replace(step, max_increments=1) for step in model.steps))
-    tried = tuple(explanations(found, short, answer_of))
-    (row,) = replace(found, tried=tried).reasons()
+    (row,) = replace(found, tried=tuple(explanations(found, short, answer_of))).reasons()
     assert row[:4] == ("opensees", "strain", "U1_n2", 1.0) and np.isnan(row[4:7]).all() and "fem: " in row[7]
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_changed_run_that_ends_early_explains_nothing(ends):
+    """Of what a code lacks, nothing is known."""
+    found, model = unlike(", DIRECT, TIME INTEGRATOR=HHT, ALPHA=-0.1")
+    (answer,) = found.answers
+    less = answer._replace(rows=answer.rows[: 1 if ends else 2])
+    tried = {each.reason.its is not same: each for each in explanations(found, model, lambda *_, **options: less)}
+    assert tried[True].reason.name == "scheme" and tried[True].failed == (ENDS_EARLY if ends else "")
+    (row,) = (row for row in replace(found, tried=(tried[True],)).reasons())
+    assert np.isnan(row[4:7]).all() == ends
 
 
 RULED = deck(*SWING, moves(WEIGHT, 0.01, 0.3), strain="GREEN, MASS=CONSISTENT", young=1e8)
