@@ -207,6 +207,9 @@ def add_decks(commands: Any) -> None:
     export.add_argument("--file", metavar="FILE.fmu|DIR", type=Path, help=where)
     where = "FMU: amplitudes with DEFINITION=USER (default: all)"
     export.add_argument("--input", metavar="NAME,NAME", default="", help=where)
+    where = "FMU: a value that is set before a step is reached at its end (linear, default), acts at once and stays "
+    where += "(hold), or is carried on to the end of the step by the last two values (ahead)"
+    export.add_argument("--input-order", choices=("hold", "linear", "ahead"), default="linear", help=where)
     where = "FMU: numbers that the unit gives: U, V, A, RF of nodes, T of elements, names of energies"
     export.add_argument("--output", metavar="T_e12,U3_n5", default="", help=where)
     export.add_argument("--fmi", type=int, choices=(3, 2), default=3, help="version of FMI (default: 3)")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 
+import numpy as np
 import pytest
 
 import fem
@@ -118,6 +120,56 @@ def test_two_instances_give_the_numbers_of_the_stepper(deck, tmp_path, fmi):
     close(one, other)
 
 
+@pytest.mark.parametrize("order", ["hold", "linear", "ahead"])
+def test_inputs_are_taken_in_the_order_of_the_unit(deck, tmp_path, order):
+    """A value u at the beginning of a step of h: at once, at its end, or u + h slope at its end; equal to the last bit,
+    also after going back."""
+    path = export_fmu(deck, tmp_path / f"{order}.fmu", OUTPUTS, input_order=order)
+    one = Instance(path, fmpy.extract(str(path), str(tmp_path / order)), PULL=2.0)
+    time, before = 0.0, (0.0, 2.0)
+    with fem.stepper(deck) as sim:
+        sim.jump("PULL", 2.0)
+        for number, interval in enumerate(INTERVALS):
+            value, kept = 2.0 + number**2, one.save()
+            slope = (value - before[1]) / (time - before[0]) if order == "ahead" and number else 0.0
+            found = one.step(time, interval, PULL=value)
+            one.back(kept)
+            assert found == one.step(time, interval, PULL=value)
+            before, end = (time, value), time + interval
+            if order == "hold":
+                sim.jump("PULL", value)
+                sim.advance_to(end)
+                assert found == [sim.u(2)[0], sim.reaction(1)[0], sim.tension(1), sim.energies["kinetic"]]
+            else:
+                assert found == stepped(sim, end, value + interval * slope)
+            time = end
+    close(one)
+
+
+def lateness(deck, tmp_path, order, interval):
+    """Largest difference of U1_n2 from a run that is given the values of the ends of the steps, over the largest U1."""
+    path = export_fmu(deck, tmp_path / f"{order}.fmu", ["U1_n2"], input_order=order, force=True)
+    rows = [(t, 100.0 * (1.0 - math.cos(3.0 * t))) for t in np.linspace(0.0, 2.0, 2001).tolist()]
+    signal = np.array(rows, [("time", float), ("PULL", float)])
+    found = fmpy.simulate_fmu(str(path), stop_time=1.6, output_interval=interval, input=signal)["U1_n2"]
+    with fem.stepper(deck) as sim:
+        places = [sim.u(2)[0]]
+        for k in range(round(1.6 / interval)):
+            sim["PULL"] = 100.0 * (1.0 - math.cos(3.0 * interval * (k + 1)))
+            sim.advance(interval)
+            places.append(sim.u(2)[0])
+    return float(np.abs(found - places).max() / np.abs(places).max())
+
+
+def test_what_the_order_of_inputs_costs(deck, tmp_path):
+    """A damped mass is pulled smoothly, in steps of 0.04 and 0.02: late by a step, by half a step, of second order."""
+    deck.write_text(deck.read_text().replace("1e6\n", "1e6\n*DAMPING, BETA=0.02\n"))
+    found = {order: [lateness(deck, tmp_path, order, h) for h in (0.04, 0.02)] for order in ("linear", "hold", "ahead")}
+    (late, fine), (half, half_fine), (ahead, ahead_fine) = found.values()
+    assert late / fine == pytest.approx(2.0, rel=0.1) and ahead / ahead_fine == pytest.approx(4.0, rel=0.2), found
+    assert (half, half_fine) == pytest.approx((late / 2.0, fine / 2.0), rel=0.1) and ahead < 0.25 * late, found
+
+
 @pytest.mark.parametrize("fmi", [3, 2])
 def test_a_state_is_gone_back_to(deck, tmp_path, fmi):
     path = export_fmu(deck, tmp_path / f"back{fmi}.fmu", OUTPUTS, fmi=fmi)
@@ -186,6 +238,7 @@ def test_variables_say_what_they_are(deck, tmp_path, fmi):
         ({"outputs": ["U4_n1"]}, "U4"),
         ({"outputs": ["U1_n2"], "inputs": ["PUSH"]}, "no amplitude with DEFINITION=USER PUSH; .*PULL"),
         ({"outputs": ["U1_n2", "U1_n2"]}, "two variables"),
+        ({"outputs": ["U1_n2"], "input_order": "late"}, "no order of inputs 'late'"),
     ],
 )
 def test_what_a_unit_cannot_have_is_refused(deck, tmp_path, given, message):
@@ -211,4 +264,9 @@ def test_the_command_writes_a_unit_and_no_file_of_the_user(deck, tmp_path, capsy
     assert main(words) == 0
     assert "1st crane.fmu (FMI 3)" in capsys.readouterr().out and file.stat().st_size > 1000
     assert main(words) == 2 and "--force" in capsys.readouterr().err
+    assert main([*words, "--input-order", "ahead", "--force"]) == 0
+    told = {each.name: each.description for each in fmpy.read_model_description(file).modelVariables}
+    assert "last two values" in told["PULL"]
+    assert main(["export", str(deck), "--to", "opensees", "--input-order", "hold"]) == 2
+    assert "--input-order is for --to fmu" in capsys.readouterr().err
     assert identifier("1st crane") == "unit_1st_crane" and identifier("class") == "unit_class"

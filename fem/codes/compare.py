@@ -1,8 +1,9 @@
 """``fem compare DECK --with calculix,opensees,moordyn``: one deck in several codes, at the instants of our rows.
 
 Each code runs in a temporary folder, from the exported files alone and within a time limit. One that is missing, fails
-or cannot express the deck is a row of the table with its reason. The figure has quantities in all codes on the left,
-differences from ours with bars on the right.
+or cannot express the deck is a row of the table with its reason. For what differs beyond the error bars known reasons
+are tried, by runs with one change. The figure has quantities in all codes on the left, differences from ours with bars
+on the right.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -28,11 +30,12 @@ from matplotlib.patches import Patch
 from fem.arrays import Floats, Say
 from fem.codes.export import CODES, files_for, module_of
 from fem.codes.moordyn_files import number_of
+from fem.codes.reasons import REASONS, Reason, all_of, finer, without_watch
 from fem.codes.twin import printed
 from fem.commands.files import write_table
 from fem.deck import read_model
 from fem.errors import CommandError, DeckError, FemError, lacks, proposal
-from fem.model import Model, Step
+from fem.model import Model
 from fem.model.named import names_of
 from fem.runs.own import Names, claim, deck_entry, deck_name
 from fem.show.style import OKABE_ITO, curve, legend_below, panels, save_png, tidy
@@ -44,10 +47,12 @@ from fem.study.tracks import tracked
 RUN = {"calculix": "ccx", "opensees": "openseespy", "moordyn": "moordyn"}
 """Codes that are run: a program on PATH, or packages of a Python."""
 RECORD, TABLE, SERIES, FIGURE = "compare.json", "comparison.csv", "series.csv", "comparison.png"
+EXPLAINED = "reasons.csv"
 COLUMNS = (
     *("code", "status", "quantity", "instants", "size", "largest_difference", "at_time", "rms_difference"),
     *("our_bar", "its_bar", "within_bars", "reason"),
 )
+REASON_COLUMNS = ("code", "reason", "quantity", "difference", "with_it", "explains", "within_bars", "what_it_is")
 LINES = 14
 """Of the table on the console."""
 RICHARDSON = 4.0 / 3.0
@@ -57,6 +62,11 @@ COMMON = 0.1
 """Of the instants of the shorter table: if fewer are common, those of a code stand between its own."""
 AT_REST = 1e-4
 """Acceleration that is left of MoorDyn's static solve."""
+DIGITS = 1e-8
+"""Of the extent of a model: displacements that are equal."""
+ENDS_EARLY = "the run with this change lacks some of the instants"
+HELPS = 0.05
+"""Of what is left of a difference: a reason that explains so much is kept beside another one."""
 NOTHING = 1e-9
 """Of the largest number of its kind: a direction in which nothing moves."""
 
@@ -91,12 +101,22 @@ class CodeAnswer(NamedTuple):
         return values
 
 
+class Explained(NamedTuple):
+    """A known reason, tried: what a code and we differ by with that one change (k, c), or why this is not known."""
+
+    code: str
+    reason: Reason
+    apart: Floats
+    failed: str = ""
+
+
 @dataclass(frozen=True)
 class Comparison:
     """A deck in several codes.
 
     names   (c,) quantities;  time (k,);  ours (k, c);  bars (k, c): of ours, NaN without
     values  code -> (k, c), NaN where it has none;  its_bars  code -> (k, c)
+    extent  of the model, whose places have so many digits;  tried: known reasons for differences beyond the bars
     """
 
     names: tuple[str, ...]
@@ -107,6 +127,8 @@ class Comparison:
     values: dict[str, Floats]
     its_bars: dict[str, Floats]
     is_si: bool = False
+    extent: float = 0.0
+    tried: tuple[Explained, ...] = ()
 
     def rows(self) -> list[tuple[Any, ...]]:
         """As ``COLUMNS``: a row for each code and quantity, the largest differences first; one for a code without."""
@@ -126,17 +148,60 @@ class Comparison:
         limit = NOTHING * np.nanmax(np.abs(all_[:, :, alike]), initial=0.0)
         return bool(np.nanmax(np.abs(all_[:, :, column]), initial=0.0) > limit)
 
+    def apart(self, code: str) -> Floats:
+        """(k, c) differences."""
+        return np.asarray(np.abs(self.values[code] - self.ours))
+
+    def within(self, code: str, column: int, apart: Floats) -> float:
+        """Fraction of instants at which differences (k,) are not larger than both bars; NaN without bars."""
+        bar, size = self.bars[:, column], np.abs(self.ours[:, column]).max(initial=0.0)
+        (known,) = np.nonzero(np.isfinite(apart) & np.isfinite(bar))
+        both = bar[known] + np.nan_to_num(self.its_bars[code][known, column])
+        digits = max(1e-6 * size, DIGITS * self.extent if self.names[column].startswith("U") else 0.0)
+        return float(np.mean(apart[known] <= both + digits)) if len(known) else np.nan
+
+    def agrees(self, code: str, apart: Floats) -> bool:
+        """Differences (k, c) are within the bars at all instants."""
+        return all(self.within(code, column, apart[:, column]) == 1.0 for column in self.beyond(code))
+
+    def size_of_kind(self, column: int) -> float:
+        """The largest value of ours of all quantities of its kind; 1 where all are 0."""
+        alike = [other for other, name in enumerate(self.names) if name[0] == self.names[column][0]]
+        return float(np.abs(self.ours[:, alike]).max(initial=0.0)) or 1.0
+
+    def beyond(self, code: str) -> list[int]:
+        """Columns of what differs by more than both bars at some instant."""
+        apart = self.apart(code)
+        some = (column for column in range(len(self.names)) if self._says(column))
+        return [column for column in some if self.within(code, column, apart[:, column]) < 1.0]
+
+    def reasons(self) -> list[tuple[Any, ...]]:
+        """As ``REASON_COLUMNS``: a row for each reason that was tried and each difference beyond the bars, the largest
+        of a reason over the size of its kind first."""
+        found = []
+        for code, reason, with_it, failed in self.tried:
+            apart, rows = self.apart(code), list[tuple[float, tuple[Any, ...]]]()
+            for column in self.beyond(code):
+                before, after = (np.nanmax(each[:, column], initial=0.0) for each in (apart, with_it))
+                if failed:
+                    numbers = before, np.nan, np.nan, np.nan
+                else:
+                    within = self.within(code, column, with_it[:, column])
+                    numbers = before, after, max(0.0, 1.0 - after / before), within
+                what = (code, reason.name, self.names[column], *map(float, numbers))
+                rows.append((before / self.size_of_kind(column), (*what, failed or reason.sentence)))
+            found += [row for _, row in sorted(rows, key=lambda row: -row[0])]
+        return found
+
     def _row(self, answer: CodeAnswer, column: int) -> tuple[Any, ...]:
-        apart = np.abs(self.values[answer.code][:, column] - self.ours[:, column])
+        apart = self.apart(answer.code)[:, column]
         (there,) = np.isfinite(apart).nonzero()
         size = float(np.abs(self.ours[:, column]).max(initial=0.0))
         if not len(there):
             return (answer.code, "done", self.names[column], 0, size, *(np.nan,) * 6, "")
         worst = there[apart[there].argmax()]
         bar, its = self.bars[:, column], self.its_bars[answer.code][:, column]
-        known = there[np.isfinite(bar[there])]
-        both = bar[known] + np.nan_to_num(its[known])
-        within = float(np.mean(apart[known] <= both + 1e-6 * size)) if len(known) else np.nan
+        within = self.within(answer.code, column, apart)
         numbers = float(apart[worst]), float(self.time[worst]), float(np.sqrt(np.mean(apart[there] ** 2)))
         bars = bar[worst], its[worst], within
         return (answer.code, "done", self.names[column], len(there), size, *numbers, *bars, "; ".join(answer.notes))
@@ -159,7 +224,23 @@ class Comparison:
         if count > sum(told.values()):
             lines.append(f"(the largest differences over size of {count} rows; all are in {TABLE})")
         notes = [(answer.code, note) for answer in self.answers for note in answer.notes]
-        return "\n".join([*lines, *(f"note: {code}: {note}" for code, note in notes)])
+        return "\n".join([*lines, *self._told(), *(f"note: {code}: {note}" for code, note in notes)])
+
+    def _told(self) -> list[str]:
+        """Of the reasons: those of the largest difference of each kind, and what the reasons are."""
+        rows, form = self.reasons(), "{:<11}{:<17}{:>10}{:>12}{:>12}{:>10}{:>9}"
+        chosen = {(row[0], row[1], row[7], row[2][0]): row for row in reversed(rows)}
+        lines = [form.format("code", "reason tried", "quantity", "difference", "with it", "explains", "within")]
+        for code, name, quantity, before, after, explains, within, _ in reversed(chosen.values()):
+            numbers = [f"{value:.4g}" if np.isfinite(value) else "-" for value in (before, after)]
+            parts = [f"{value:.0%}" if np.isfinite(value) else "-" for value in (explains, within)]
+            lines.append(form.format(code, name, quantity, *numbers, *parts))
+        lines += dict.fromkeys(f"reason: {row[0]}, {row[1]}: {row[7]}" for row in rows)
+        codes = {each.code for each in self.tried}
+        none = [a.code for a in self.answers if a.status == "done" and a.code not in codes and self.beyond(a.code)]
+        if np.isfinite(self.bars).any():
+            lines += [f"{code}: no known reason applies to what differs beyond the bars" for code in none]
+        return lines if rows else lines[1:]
 
 
 def compare(
@@ -176,7 +257,8 @@ def compare(
     codes       calculix, opensees, moordyn
     python      interpreter that has openseespy and moordyn; None: this one. CalculiX is ``ccx`` on PATH
     time_limit  seconds for each run of a code
-    error_bars  ours by ``fem.error_bars`` for this mesh; theirs by a second run with dt/2, for schemes of second order
+    error_bars  ours by ``fem.error_bars`` for this mesh; theirs by a second run with dt/2, for schemes of second order;
+                known reasons (``reasons.py``) are tried for what differs by more than both
 
     Raises what ``fem.run`` raises for the deck itself; CommandError: no such code. What a code cannot do is in its row.
 
@@ -197,11 +279,85 @@ def compare(
         values[code] = answer.at(names, time)
         its_bars[code] = np.full_like(ours, np.nan)
         if error_bars and answer.status == "done" and any(step.dynamic for step in model.steps):
-            finer = answer_of(code, halved(model), interpreter, time_limit).at(names, time)
-            its_bars[code] = RICHARDSON * np.abs(finer - values[code])
+            half = answer_of(code, finer(model, 2), interpreter, time_limit).at(names, time)
+            its_bars[code] = RICHARDSON * np.abs(half - values[code])
     from fem.model.quantities import says_si
 
-    return Comparison(names, time, ours, bars, tuple(answers), values, its_bars, says_si(model.heading))
+    extent = float(np.ptp(model.mesh.coordinates, axis=0).max(initial=0.0))
+    found = Comparison(names, time, ours, bars, tuple(answers), values, its_bars, says_si(model.heading), extent)
+    if not error_bars:
+        return found
+    its_answer = partial(answer_of, python=interpreter, time_limit=time_limit)
+    return replace(found, tried=tuple(explanations(found, model, its_answer)))
+
+
+def explanations(found: Comparison, model: Model, its_answer: Callable[..., CodeAnswer]) -> Iterator[Explained]:
+    """Known reasons for what differs beyond the bars, one at a time; then the best of them with those that help it,
+    where something is left. Each repeats what it changes: our run, or that of the code."""
+    here = cache(lambda reason: run_here(reason.ours(model), model, found))
+
+    def explained(code: str, reason: Reason) -> Explained | None:
+        ours, values = found.ours, found.values[code]
+        try:
+            is_ours, is_its = reason.changes_ours(model), reason.changes_its(code, model)
+            ours = here(reason) if is_ours else ours
+        except FemError as error:
+            return Explained(code, reason, np.full_like(ours, np.nan), f"fem: {error}")
+        if is_its:
+            answer = its_answer(code, reason.its(model), **reason.options(model))
+            if answer.status != "done":
+                return Explained(code, reason, np.full_like(ours, np.nan), f"{code}: {answer.reason}")
+            values = answer.at(found.names, found.time)
+        if not (is_ours or is_its):
+            return None
+        apart = np.abs(values - ours)
+        lacks_some = np.isfinite(found.apart(code)) & ~np.isfinite(apart)
+        return Explained(code, reason, apart, ENDS_EARLY if lacks_some.any() else "")
+
+    for code in (answer.code for answer in found.answers if answer.status == "done"):
+        if not (beyond := found.beyond(code)):
+            continue
+        sizes = np.array([found.size_of_kind(column) for column in beyond])
+        left = partial(sum_of_largest, beyond, sizes)
+        before = left(Explained(code, REASONS[0], found.apart(code)))
+        tried = [each for reason in REASONS if code in reason.codes and (each := explained(code, reason))]
+        yield from tried
+        best = min(tried, key=left, default=None)
+        if best is None or left(best) > (1.0 - HELPS) * before or found.agrees(code, best.apart):
+            continue
+        chosen, others = [best.reason], [each.reason for each in tried if each is not best]
+        for reason in others:
+            more = explained(code, all_of([*chosen, reason]))
+            if more and left(more) < (1.0 - HELPS) * left(best):
+                best, chosen = more, [*chosen, reason]
+        if len(chosen) > 1:
+            yield best
+
+
+def sum_of_largest(columns: list[int], sizes: Floats, tried: Explained | None) -> float:
+    """The largest differences of quantities over the sizes of their kinds, added."""
+    if tried is None or tried.failed:
+        return np.inf
+    return float(np.sum(np.nanmax(tried.apart[:, columns], axis=0, initial=0.0) / sizes))
+
+
+def run_here(changed: Model, model: Model, found: Comparison) -> Floats:
+    """(k, c) our values of a changed model at the instants of the comparison, straight between its own. Dashpots that
+    it has beside bars add to their T."""
+    mesh, known = changed.mesh, len(model.mesh.element_labels)
+    labels, nodes = mesh.element_labels.tolist(), list(map(tuple, mesh.element_nodes.tolist()))
+    bars = dict(zip(nodes[:known], labels[:known], strict=True))
+    added = zip(labels[known:], nodes[known:], strict=True)
+    beside = {f"T_e{label}": f"T_e{bars[ends]}" for label, ends in added if ends in bars}
+    beside = {name: bar for name, bar in beside.items() if bar in found.names}
+    track = tracked(without_watch(changed), [*found.names, *beside])
+    values = {name: track.values[:, track.names.index(name)].copy() for name in (*found.names, *beside)}
+    for name, bar in beside.items():
+        values[bar] += values[name]
+    last = np.append(np.diff(track.time) > 0.0, True)
+    own, reach = track.time[last], track.time[-1] * (1.0 + 1e-9)
+    there = [np.interp(found.time, own, values[name][last]) for name in found.names]
+    return np.where(found.time[:, None] <= reach, np.column_stack(there), np.nan)
 
 
 def own_series(model: Model, with_bars: bool) -> tuple[tuple[str, ...], Floats, Floats, Floats]:
@@ -216,21 +372,10 @@ def own_series(model: Model, with_bars: bool) -> tuple[tuple[str, ...], Floats, 
     return tuple(names), track.time[last], track.values[last][:, wanted], bars[last][:, wanted]
 
 
-def halved(model: Model) -> Model:
-    """The same with half of each increment, and rows at the same instants."""
-    steps = list[Step]()
-    for step in model.steps:
-        if step.dynamic:
-            outputs = tuple(replace(each, every=2 * each.every) for each in step.outputs)
-            step = replace(step, procedure=replace(step.dynamic, dt=0.5 * step.dynamic.dt), outputs=outputs)
-        steps.append(step)
-    return replace(model, steps=tuple(steps))
-
-
-def answer_of(code: str, model: Model, python: str, time_limit: float) -> CodeAnswer:
+def answer_of(code: str, model: Model, python: str, time_limit: float, **options: Any) -> CodeAnswer:
     """Export, run and read, in a temporary folder. What goes wrong is in the answer."""
     try:
-        files, notes = files_for(code, model)
+        files, notes = files_for(code, model, **options)
     except DeckError as error:
         reasons = dict.fromkeys(f"line {one.line}: {one.message}" for one in error.problems)
         return CodeAnswer(code, "refused", "; ".join(reasons))
@@ -312,20 +457,22 @@ def compare_as_asked(
 ) -> None:  # fmt: skip
     """``fem compare``: table, series and figure in a folder; the table on the console."""
     model = read_model(deck, dict(parameters))
-    names = Names(frozenset((RECORD, TABLE, SERIES, FIGURE)))
+    names = Names(frozenset((RECORD, TABLE, SERIES, FIGURE, EXPLAINED)))
     with claim(model, output, RECORD, names, "compare", force) as own:
         folder = own.path
         chosen = [each.strip() for each in codes.split(",") if each.strip()]
         found = compare(model, chosen, python=python, time_limit=time_limit, error_bars=not plain)
         own.begin({"deck": deck_entry(model), "codes": chosen})
         write_table(folder / TABLE, COLUMNS, (list(map(shown, row)) for row in found.rows()))
+        if found.tried:
+            write_table(folder / EXPLAINED, REASON_COLUMNS, (list(map(shown, row)) for row in found.reasons()))
         heads, *rows = series_rows(found)
         write_table(folder / SERIES, heads, rows)
         done = [CODES[each.code] for each in found.answers if each.status == "done"]
         title = f"{deck_name(model)} in fem{''.join(f', {name}' for name in done)}"
         save_png(drawn(found, title, [CODES[each.code] for each in found.answers]), folder / FIGURE)
     say(str(found))
-    say(f"wrote {folder / TABLE}, {SERIES} and {FIGURE}")
+    say(f"wrote {folder / TABLE}, {f'{EXPLAINED}, ' if found.tried else ''}{SERIES} and {FIGURE}")
 
 
 def shown(value: Any) -> str:

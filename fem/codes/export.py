@@ -229,10 +229,9 @@ def module_of(code: str) -> Any:
     return import_module(f"fem.codes.{code}")
 
 
-def files_for(code: str, model: Model) -> tuple[dict[str, str], list[str]]:
-    """Name -> text of the files, and notes on differences. DeckError: features that the code does not have, line by
-    line."""
-    texts, notes = module_of(code).files_of(replace(model, heading=tuple(map(one_line, model.heading))))
+def files_for(code: str, model: Model, **options: Any) -> tuple[dict[str, str], list[str]]:
+    """Name -> text of the files, and notes on what differs. DeckError: what the code cannot express, line by line."""
+    texts, notes = module_of(code).files_of(replace(model, heading=tuple(map(one_line, model.heading))), **options)
     for suffix, text in texts.items():
         check_text(suffix, text)
     return {f"{stem_of(model)}{suffix}": text for suffix, text in texts.items()}, notes
@@ -284,10 +283,13 @@ def export_deck(
 
 
 def export(
-    deck: Path, to: str, input: str, output: str, file: Path | None, fmi: int, parameters: Any, force: bool, say: Say
-) -> None:
+    deck: Path, to: str, input: str, input_order: str, output: str, file: Path | None, fmi: int, parameters: Any,
+    force: bool, say: Say,
+) -> None:  # fmt: skip
     """``fem export DECK --to CODE``; options of units for co-simulation have no meaning here."""
-    for name, given in (("--input", input), ("--output", output), ("--fmi", fmi != 3)):
+    has_order = input_order != "linear"
+    of_units = ("--input", input), ("--input-order", has_order), ("--output", output), ("--fmi", fmi != 3)
+    for name, given in of_units:
         if given:
             raise CommandError(f"{name} is for --to fmu; --file FOLDER/ names the folder of the files")
     export_deck(deck, to, file or Path(), dict(parameters), force, say)

@@ -21,7 +21,7 @@ import fem
 from fem.arrays import Say
 from fem.deck import read_model
 from fem.driven import Stepper
-from fem.errors import CommandError, FemError, lacks, unknown
+from fem.errors import CommandError, FemError, lacks, proposal, unknown
 from fem.model import Model
 from fem.model.named import WORDS, labels_of, number_named
 from fem.model.quantities import QUANTITIES, says_si
@@ -30,6 +30,12 @@ from fem.runs.own import check_file
 LIBRARIES = {3: "pythonfmu3", 2: "pythonfmu"}
 READ = {"U": Stepper.u, "V": Stepper.v, "A": Stepper.a, "RF": Stepper.reaction}
 DESCRIPTION, DECK = "interface.json", "deck"
+ORDERS = {
+    "linear": "reached at the end of the next communication step",
+    "hold": "acts at once, and stays for the next communication step",
+    "ahead": "by its last two values it is carried on to the end of the next communication step",
+}
+"""What the unit makes of the value of an input that is set before a step."""
 SCRIPT = '''"""A deck as a unit for co-simulation, made by fem {version}."""
 
 import sys
@@ -48,11 +54,13 @@ class {name}(Unit, Fmi{fmi}Slave):
 
 
 def export(
-    deck: Path, to: str, input: str, output: str, file: Path | None, fmi: int, parameters: Any, force: bool, say: Say
-) -> None:
+    deck: Path, to: str, input: str, input_order: str, output: str, file: Path | None, fmi: int, parameters: Any,
+    force: bool, say: Say,
+) -> None:  # fmt: skip
     """``fem export DECK --to fmu``."""
     inputs, outputs = ([each.strip() for each in text.split(",") if each.strip()] for text in (input, output))
-    say(f"wrote {export_fmu(deck, file, outputs, inputs, dict(parameters), fmi, force)} (FMI {fmi})")
+    written = export_fmu(deck, file, outputs, inputs, dict(parameters), fmi, force, input_order)
+    say(f"wrote {written} (FMI {fmi})")
 
 
 def export_fmu(
@@ -63,20 +71,25 @@ def export_fmu(
     parameters: dict[str, float] | None = None,
     fmi: int = 3,
     force: bool = False,
+    input_order: str = "linear",
 ) -> Path:
     """Write a deck as a functional mock-up unit (FMU) for co-simulation, and return its path.
 
     outputs     ``T_e12``, ``U3_n5``: U, V, A, RF of nodes, T of elements; names of energies
-    inputs      amplitudes with DEFINITION=USER (none named: all); an input that is set before a step is reached along a
-                straight line at the end of that step
+    inputs      amplitudes with DEFINITION=USER (none named: all)
+    input_order  what a value does that is set before a step: linear, it is reached along a straight line at the end of
+                that step; hold, it acts at once and stays; ahead, the straight line leads to where the last two values
+                point, so that importing programs, which set values of the beginning of a step, are not a step late
     parameters  start values of ``*PARAMETER`` names in place of the deck's; all of these are parameters of the unit
 
-    CommandError: names that the deck does not have, a last step without motion, no PythonFMU.
+    CommandError: names that the deck does not have, a last step without motion, no such order, no PythonFMU.
 
     >>> fem.export_fmu("inputs/driven_crane.inp", "crane.fmu", ["U1_n2", "T_e1"]).name
     'crane.fmu'
     """
     library, model = LIBRARIES[fmi], read_model(deck, parameters)
+    if input_order not in ORDERS:
+        raise CommandError(f"there is no order of inputs {input_order!r}; {proposal(input_order, ORDERS)}")
     file = Path(file or f"{Path(model.source).stem}.fmu")
     name = identifier(file.stem)
     try:
@@ -84,7 +97,7 @@ def export_fmu(
     except ImportError:
         raise CommandError(lacks(library, "fmu")) from None
     check_file(file, map(Path, model.files), force, False)
-    about = description_of(model, name, inputs, outputs)
+    about = description_of(model, name, inputs, outputs, input_order)
     with TemporaryDirectory(prefix="fem-fmu-") as folder:
         work = Path(folder)
         copy_deck(model, work / DECK)
@@ -113,8 +126,10 @@ def copy_deck(model: Model, folder: Path) -> None:
         shutil.copyfile(file, place)
 
 
-def description_of(model: Model, name: str, inputs: Sequence[str], outputs: Sequence[str]) -> dict[str, Any]:
-    """Variables of the unit, checked against the deck."""
+def description_of(
+    model: Model, name: str, inputs: Sequence[str], outputs: Sequence[str], order: str
+) -> dict[str, Any]:
+    """What the unit has, checked against the deck."""
     users = {key: float(each.points[0, 1]) for key, each in model.amplitudes.items() if each.definition == "USER"}
     if missing := [one for one in inputs if one.upper() not in users]:
         raise CommandError(str(unknown("amplitude with DEFINITION=USER", missing[0], users)))
@@ -132,17 +147,17 @@ def description_of(model: Model, name: str, inputs: Sequence[str], outputs: Sequ
     return {
         "name": name, "heading": " ".join(model.heading).strip(), "deck": Path(model.source).name, "inputs": chosen,
         "parameters": model.parameters, "outputs": list(outputs), "period": step.period, "dt": step.dt,
-        "texts": texts_of(model, chosen, outputs),
+        "texts": texts_of(model, chosen, outputs, order), "order": order,
     }  # fmt: skip
 
 
 SI = {"length": "m", "length/time": "m/s", "length/time²": "m/s²", "force": "N", "energy": "J"}
 
 
-def texts_of(model: Model, inputs: Iterable[str], outputs: Sequence[str]) -> dict[str, str]:
-    """Descriptions of the variables of the unit, with their units if the heading of the deck says SI."""
+def texts_of(model: Model, inputs: Iterable[str], outputs: Sequence[str], order: str) -> dict[str, str]:
+    """What the variables of the unit are, and their units: those of the deck, in SI where its heading says so."""
     found = dict.fromkeys(model.parameters, "parameter of the deck")
-    found |= dict.fromkeys(inputs, "amplitude of the deck; reached at the end of the next communication step")
+    found |= dict.fromkeys(inputs, f"amplitude of the deck; {ORDERS[order]}")
     quantities = {each.name: each for table in QUANTITIES.values() for each in table}
     for output in outputs:
         _, kind, label = number = number_named(output)
@@ -188,7 +203,9 @@ class Unit:
         self.modelName, self.description, self.deck = about["name"], about["heading"], about["deck"]
         self.given = {**about["parameters"], **about["inputs"]}
         self.parameters, self.inputs = list(about["parameters"]), about["inputs"]
+        self.order = about["order"]
         self.changed: set[str] = set()
+        self.before: dict[str, tuple[float, float]] = {}  # input -> time and value at the beginning of the last step
         self.readers: dict[str, Callable[[Stepper], float]] = {}
         self.sim: Stepper | None = None
         self.start = self.first = 0.0
@@ -259,19 +276,30 @@ class Unit:
         self.begun()
 
     def do_step(self, current_time: float, step_size: float) -> Any:
-        """Advance to the end of the step; inputs that were set are reached there."""
+        """Advance to the end of the step."""
         sim = self.begun()
         now = self.first + current_time - self.start
         try:
             if abs(now - sim.time) > 1e-9 * max(step_size, abs(now)):
                 raise CommandError(f"a step from {current_time:g}: the unit is at {self.time:g}")
-            for name in self.changed:
-                sim[name] = self.given[name]
+            for name in self.inputs if self.order == "ahead" else self.changed:
+                self.drive(sim, name, now, step_size)
             self.changed.clear()
             sim.advance_to(now + step_size)
         except (FemError, KeyError) as error:
             return self.step_result(self.told(error))
         return self.step_result(None)
+
+    def drive(self, sim: Stepper, name: str, now: float, step_size: float) -> None:
+        """What an input does in the step that begins."""
+        value = self.given[name]
+        if self.order == "hold":
+            sim.jump(name, value)
+            return
+        before, old = self.before.get(name, (now, value))
+        sim[name] = value + (step_size * (value - old) / (now - before) if before < now else 0.0)
+        if self.order == "ahead":
+            self.before[name] = now, value
 
     def step_result(self, error: Exception | None) -> Any:
         """Return value of a step in FMI 3 or 2: an error, or a refused step."""
@@ -285,9 +313,14 @@ class Unit:
             self.sim.close()
 
     def _get_fmu_state(self) -> dict[str, Any]:
-        return {"given": dict(self.given), "changed": set(self.changed), "kept": self.begun().save()}
+        return {
+            "given": dict(self.given),
+            "changed": set(self.changed),
+            "before": dict(self.before),
+            "kept": self.begun().save(),
+        }
 
     def _set_fmu_state(self, state: dict[str, Any]) -> None:
         self.begun().restore(state["kept"])
         self.given.update(state["given"])
-        self.changed = set(state["changed"])
+        self.changed, self.before = set(state["changed"]), dict(state["before"])

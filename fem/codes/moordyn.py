@@ -87,8 +87,8 @@ class WrittenLine(NamedTuple):
     segment: float
 
 
-def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
-    """Suffix -> text of each file, and the notes."""
+def files_of(model: Model, in_pieces: bool = False) -> tuple[dict[str, str], list[str]]:
+    """Suffix -> text of what is written, and the notes. in_pieces: each bar is a line, whatever the deck begins with"""
     writing = Writing("MoorDyn", model)
     twin = twin_of(writing)
     moving = [stage for stage in twin.stages if stage.dynamic]
@@ -99,7 +99,7 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
     writing.close()
     bed = bottom_of(twin, kinds, writing)
     masses = twin.mass_beside(0.5, of_off=False)
-    chains = chains_of(twin, kinds, set(masses), at_rest)
+    chains = chains_of(twin, kinds, set(masses), at_rest and not in_pieces)
     names = {kind: f"type{number}" for number, kind in enumerate(dict.fromkeys(chain.kind for chain in chains), 1)}
     for kind, name in names.items():
         own = next(chain.members[0].label for chain in chains if chain.kind == kind)
@@ -107,7 +107,7 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
         writing.note(f"{name}: element sets {', '.join(sets) or 'none'}")
     ends = dict.fromkeys(node for chain in chains for node in (chain.nodes[0], chain.nodes[-1]))
     numbers = {node: number for number, node in enumerate(ends, 1)}
-    coupled = [node for node in numbers if any(3 * node in twin.moved(stage) for stage in moving)]
+    coupled = [node for node in numbers if any(is_moved(twin, stage, node) for stage in moving)]
     level = model.water.level if model.water else 0.0
     places = start_of(twin, moving)
     points = []
@@ -185,9 +185,18 @@ def check(twin: Twin, moving: list[Stage], writing: Writing) -> None:
         writing.refuse("DENSITY|MASS", "", message, "give it a small *MASS")
     if any(bed.axial for bed in twin.model.seabeds):
         writing.note("friction: MoorDyn's is a damper up to mu W, FricDamp, which creeps where the deck's holds")
+    if any(m.off for m in twin.members) and any(stage.environment.flows for stage in twin.stages):
+        what = "the mass of bars is not half at each end: the g that gives MoorDyn their weight acts on buoyancy, too"
+        writing.refuse("SOLID SECTION", "CONSISTENT|ONE POINT", what, "use MASS=LUMPED")
     if any(m.plus != 1.0 or m.minus != 0.0 for m in twin.members):
         writing.note("MoorDyn's lines do not push; the deck's bars do")
     writing.close()
+
+
+def is_moved(twin: Twin, stage: Stage, node: int) -> bool:
+    """A step moves a node that it holds, in some direction."""
+    dofs = range(3 * node, 3 * node + 3)
+    return all(dof in stage.held for dof in dofs) and any(dof in twin.moved(stage) for dof in dofs)
 
 
 def gravity_of(twin: Twin, moving: list[Stage], writing: Writing) -> float:

@@ -147,6 +147,7 @@ def integrator(stage: Stage, writing: Writing) -> Row:
         return "HHT", 1.0 + dynamic.alpha
     if dynamic.integrator in ("GENERALIZED ALPHA", "BACKWARD EULER"):
         rho = radius_of(dynamic)
+        writing.note("scheme: GeneralizedAlpha takes the inertia of the end of an increment, ours a mean of both ends")
         if dynamic.integrator == "BACKWARD EULER":
             writing.note("scheme: BACKWARD EULER in the deck, GeneralizedAlpha with rho = 0 here")
         return "GeneralizedAlpha", (2.0 - rho) / (1.0 + rho), 1.0 / (1.0 + rho)

@@ -119,10 +119,14 @@ def radius_of(dynamic: Dynamic) -> float:
     return known.get(dynamic.integrator, 1.0)
 
 
+def hht_at(radius: float) -> float:
+    """ALPHA of HHT with that radius, down to -1/3."""
+    return max(-1.0 / 3.0, (radius - 1.0) / (radius + 1.0))
+
+
 def hht_of(dynamic: Dynamic, writing: Writing) -> float:
-    """ALPHA of HHT with that radius, down to -1/3, noted where the deck has another scheme."""
-    radius = radius_of(dynamic)
-    alpha = max(-1.0 / 3.0, (radius - 1.0) / (radius + 1.0))
+    """ALPHA of HHT in place of a scheme, noted where the deck has another one."""
+    alpha = hht_at(radius_of(dynamic))
     if dynamic.integrator not in ("NEWMARK", "HHT"):
         writing.note(f"scheme: {dynamic.integrator} in the deck, HHT with ALPHA={alpha:.4g} here")
     elif dynamic.integrator == "NEWMARK" and (dynamic.beta, dynamic.gamma) != (0.25, 0.5):
@@ -246,7 +250,9 @@ def stages_of(writing: Writing, system: System, u: Floats, v: Floats) -> tuple[S
         if dynamic and not dynamic.direct:
             writing.note(f"increments: automatic in the deck, equal here, dt = {dt:g}")
         grid = np.linspace(start, span.end, 1 + min(MOST_POINTS, max(1, round(procedure.period / dt))))
-        held, rates, accelerations = (series_of(dofs, grid, each) for each in supports.motion(dofs, grid))
+        motion = np.stack(supports.motion(dofs, grid))
+        motion[:, :1] = supports.motion(dofs, grid[:1], after=True)
+        held, rates, accelerations = (series_of(dofs, grid, each) for each in motion)
         requests = outputs_in_force(model.steps, number)
         found.append(Stage(
             step.name or f"step {number + 1}", dynamic, start, procedure.period, dt,

@@ -150,7 +150,33 @@ def fairlead():
     return float(lines[-1].split()[1]), tension, math.sqrt(sum(x * x for x in force))
 
 
+def pushed():
+    """Tension of a line of one segment whose ends are nearer than its length."""
+    system = opened(
+        (0.0, 0.0, -31.0), last="Coupled 0 0 -31 0 0 0", segments=1, ba="0", mass=1e-3, diameter=1e-4,
+        options="0 TmaxIC\n0 WtrDnsty\n1e-9 g",
+    )  # fmt: skip
+    moordyn.Step(system, [0.0, 0.0, -31.0], [0.0] * 3, 0.0, 0.002)
+    return moordyn.GetLineFairTen(moordyn.GetLine(system, 1))
+
+
+def on_a_slope():
+    """Tension at the upper end, which is fixed, of 20 m of line on a bottom that rises by 20 degrees."""
+    rise, along = math.tan(math.radians(20.0)), 20.0 * math.cos(math.radians(20.0))
+    corners = "\n".join(f"{x} {y} {rise * x - 50.0!r}" for x in (-100, 100) for y in (-100, 100))
+    Path("slope.txt").write_text(f"2 2\n-100 100\n-100 100\n{corners}\n")
+    system = opened(
+        first="Free 0 0 -50 0 0 0", last=f"Fixed {along!r} 0 {rise * along - 50.0!r} 0 0 0", length=20.0, ea="1e7",
+        ba="-0.8", dt="2e-4",
+        options="60 TmaxIC\n0 threshIC\n9.81 g\n3e5 kBot\n3e4 cBot\nslope.txt SeafloorFile",
+    )  # fmt: skip
+    return moordyn.GetLineFairTen(moordyn.GetLine(system, 1))
+
+
 found = {
+    "pushed": pushed(),
+    "slope": on_a_slope(),
+    "fast spring alone": step_response("1e6|3e6", "0|0"),
     "gravity": (hanging(), hanging(options="600 TmaxIC\n1e-12 threshIC\n0 WtrDnsty\n9.81 g")),
     "drawn": (drawn("0 TmaxIC"), drawn("600 TmaxIC\n1e-9 threshIC"), drawn("60 TmaxIC\n0 threshIC")),
     "friction": (friction(0.01, ""), friction(0.1, ""), friction(0.1, "1e5 FricDamp")),

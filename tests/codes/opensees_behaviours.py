@@ -178,7 +178,19 @@ def unsolvable():
     return pulled(-10.0, kind="Truss", eneg=(0.0,))[0]
 
 
+def one_step(*integrator):
+    """y after a step of 0.2 of a mass of 1 that is let go at y = 0.5, at the end of a corotTruss of 100."""
+    mass_on_truss(fix=(1, 1, 1))
+    ops.remove("sp", 2, 2)
+    ops.fix(2, 1, 0, 0)
+    ops.setNodeDisp(2, 2, 0.5, "-commit")
+    ops.setNodeAccel(2, 2, -100.0 * (1.0 - 1.0 / math.sqrt(1.25)) * 0.5, "-commit")
+    march(0.2, 0.2, *integrator)
+    return ops.nodeDisp(2, 2)
+
+
 found = {
+    "one step": (one_step("HHT", 0.7), one_step("GeneralizedAlpha", 1.5, 1.0 / 1.2)),
     "version": ops.version(),
     "start": start(),
     "let go": errors(False, True),

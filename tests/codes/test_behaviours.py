@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from scipy.optimize import brentq
 
 import fem
 from fem.codes.from_moordyn import FRICTION_DAMPING, GRAVITY
@@ -82,6 +83,31 @@ def test_opensees_hht_counts_from_the_other_end(opensees):
     """alpha 1 is the trapezoidal rule, undamped; 0.7 takes energy."""
     undamped, damped = opensees["hht"]
     assert undamped == opensees["rayleigh"][2] > damped
+
+
+@pytest.mark.parametrize(("place", "forward", "more"), [(0, 0.7, 0.3), (1, 1.0 / 1.2, 1.5 - 1.0 / 1.2)])
+def test_opensees_takes_the_force_of_a_state_between(opensees, place, forward, more):
+    """HHT 0.7, GeneralizedAlpha 1.5 1/1.2: one step of f(y) = 100 (1 - 1/l) y, l^2 = 1 + y^2. GeneralizedAlpha should
+    take 1.5 of the new acceleration and -0.5 of the old; it takes the new one (GeneralizedAlpha::update)."""
+    h, y0, beta = 0.2, 0.5, (1.0 + more) ** 2 / 4.0
+
+    def force(y):
+        return 100.0 * (1.0 - 1.0 / math.sqrt(1.0 + y * y)) * y
+
+    def after(new_part, mean):
+        def residual(y):
+            new, old = (y - y0) / (beta * h * h) + (0.5 / beta - 1.0) * force(y0), -force(y0)
+            return new_part * new + (1.0 - new_part) * old + mean(y)
+
+        return brentq(residual, -1.0, 1.0, xtol=1e-14)
+
+    def of_state(y):
+        return force(forward * y + (1.0 - forward) * y0)
+
+    found = opensees["one step"][place]
+    assert found == pytest.approx(after(1.0, of_state), abs=1e-9)
+    assert abs(found - after(1.0, lambda y: forward * force(y) + (1.0 - forward) * force(y0))) > 1e-4
+    assert place == 0 or abs(found - after(1.5, of_state)) > 5e-3
 
 
 def test_opensees_trusses(opensees):
@@ -183,6 +209,17 @@ def test_moordyn_dashpot_beside_the_fast_spring(moordyn):
     tau = 2e5 / 4.5e6
     ramp = tau / 0.02 * (1.0 - math.exp(-0.02 / tau)) * math.exp(-0.02 / tau)
     assert moordyn["standard solid"] == pytest.approx([1e4 + 5e3 * ramp, 1e4], rel=1e-3)
+
+
+def test_moordyn_fast_spring_needs_its_dashpot(moordyn):
+    """EA_s|EA_d with BA 0|0."""
+    assert all(map(math.isnan, moordyn["fast spring alone"]))
+
+
+def test_moordyn_lines_do_not_push_and_bottoms_push_up(moordyn):
+    """A line that lies on a slope of 20 degrees has no force, where at right angles it would be W sin 20."""
+    weight = (100.0 - 1025.0 * math.pi / 400.0) * 9.81 * 20.0
+    assert moordyn["pushed"] == 0.0 and moordyn["slope"] < 1e-3 * weight * math.sin(math.radians(20.0))
 
 
 def test_moordyn_fairten_is_the_force_on_the_point(moordyn):

@@ -16,7 +16,8 @@ import pytest
 
 import fem
 from fem.cli import main
-from fem.codes.compare import RUN, CodeAnswer, Comparison, halved
+from fem.codes.compare import RUN, CodeAnswer, Comparison
+from fem.codes.reasons import finer
 from fem.deck import parse_deck
 from fem.errors import CommandError
 from fem.model import Dynamic
@@ -167,7 +168,7 @@ def test_values_between_instants_only_where_none_are_common():
 
 def test_halved_increments_give_rows_at_the_same_instants():
     model = parse_deck(DECK)
-    (step,) = halved(model).steps
+    (step,) = finer(model, 2).steps
     assert isinstance(step.procedure, Dynamic) and step.procedure.dt == 0.005
     assert {each.every for each in step.outputs} == {2}
 

@@ -18,6 +18,7 @@ from fem.codes.from_moordyn import convert
 from fem.deck import parse_deck, read_deck
 from fem.model import PARTS
 from fem.model.mesh import BARS, KINDS, REEVED
+from tests.codes.decks_of_codes import MOTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 DECKS = sorted((ROOT / "inputs").glob("*.inp"))
@@ -266,6 +267,7 @@ def test_table_of_the_page_is_that_of_the_program():
         ("calculix", "moored_platform", "*SEABED, ELSET=LINES", "seabed: CalculiX cannot express this"),
         ("opensees", "winch", None, "winches: OpenSees"),
         ("moordyn", "slack_cable", "*CLOAD", "loads at nodes (CLOAD): MoorDyn"),
+        ("moordyn", "water_pendulum", None, "the g that gives MoorDyn their weight acts on buoyancy, too"),
         ("abaqus", "sdnl100", None, "ONE POINT: Abaqus"),
         ("code_aster", "cable_net", "*DAMPING, BETA=1.E-4", "damping BETA: Code_Aster"),
     ],
@@ -274,6 +276,25 @@ def test_refusals_name_the_line(code, name, line, said):
     with pytest.raises(fem.DeckError) as caught:
         files_for(code, read_deck(ROOT / f"inputs/{name}.inp"))
     assert any(said in problem.message and line in (None, problem.text) for problem in caught.value.problems)
+
+
+def test_moordyn_moves_supports_in_any_direction():
+    """Along y only."""
+    text = MOORING.replace("FAIRLEADS, 1, 1, <surge>", "FAIRLEADS, 2, 2, <surge>").replace(
+        "FAIRLEADS, 3, 3, <heave>\n", ""
+    )
+    files, _ = files_for("moordyn", parse_deck(text.replace("*BOUNDARY, AMPLITUDE=HEAVE\n", "")))
+    assert files["deck_moordyn.txt"].count("Coupled") == 3
+
+
+def test_opensees_gives_supports_their_velocity_at_the_start():
+    """0.02 sin(30 t): 0.6, of which an amplitude knows nothing before its begin."""
+    text = MOTIONS["a support that moves"].text
+    script = files_for("opensees", parse_deck(text))[0]["deck_opensees.py"]
+    names = {}
+    exec(script[script.index("STEPS = [") : script.index("TABLE = ")], names)
+    ((*_, moves),) = names["STEPS"]
+    assert moves[0][6][0] == pytest.approx(0.6)
 
 
 def test_supports_that_only_a_run_knows_are_refused():
