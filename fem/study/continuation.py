@@ -14,7 +14,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, Ints
 from fem.commands.files import replace_file
 from fem.errors import CommandError
 from fem.model import Model
@@ -161,13 +161,13 @@ def follow_plan(
     return replace(plan, grid=grid, identity=identity)
 
 
-def followed(plan: Plan, folder: Path | None, missing: list[int]) -> Generator[list[Answer], None, None]:
+def followed(plan: Plan, folder: Path | None, missing: Ints) -> Generator[list[Answer], None, None]:
     """Answers in the order of the motion, up and then down, from the last stored state on."""
     study = plan.question
     assert isinstance(study, Continuation)
     count = int(np.count_nonzero(plan.grid.columns()[WAY] > 0.0))
     order = [*range(count), *reversed(range(count, len(plan.grid)))]
-    done, state = kept_state(folder, order, set(missing)) if missing else (len(order), None)
+    done, state = kept_state(folder, order, set(missing.tolist())) if len(missing) else (len(order), None)
     for place in range(done, len(order)):
         point = order[place]
         values = {name: value for name, value in plan.grid.point(point).items() if name != WAY}

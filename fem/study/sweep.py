@@ -15,7 +15,7 @@ from typing import Any, TextIO
 import numpy as np
 
 import fem
-from fem.arrays import Columns, Flags, Floats
+from fem.arrays import Columns, Flags, Floats, Ints
 from fem.deck import read_model
 from fem.errors import CommandError, FemError
 from fem.model import Model
@@ -35,7 +35,7 @@ from fem.study.workers import on_this_machine
 NAMED_FAILURES = 3
 QuestionOf = Callable[[Model], Question]
 Drawer = Callable[["Sweep", Path, "Plan"], None]
-Computer = Callable[[list[int]], Generator[list[Answer], None, None]]
+Computer = Callable[[Ints], Generator[list[Answer], None, None]]
 
 
 class Sweep(Columns):
@@ -275,7 +275,7 @@ def carry_out(plan: Plan, own: OwnFolder | None, compute: Computer, is_shown: bo
         lost = f"{table.broken} row{'s' * (table.broken != 1)} of {TABLE}"
         plan.notices.append(f"{lost} are damaged: computed again")
     histories: dict[int, History | None] = {}
-    missing = np.flatnonzero(~table.is_done).tolist()
+    missing = np.flatnonzero(~table.is_done)
     console = SweepConsole(deck_name(plan.model), plan.grid, table.finished, plan.notices) if is_shown else None
     try:
         with closing(compute(missing)) as blocks:
@@ -301,7 +301,7 @@ def carry_out(plan: Plan, own: OwnFolder | None, compute: Computer, is_shown: bo
 
 
 def computed(
-    plan: Plan, points: list[int], workers: int | None, scheduler: str | None
+    plan: Plan, points: Ints, workers: int | None, scheduler: str | None
 ) -> Generator[list[Answer], None, None]:
     """Answers of some points, as they come."""
     jobs, count = jobs_of(plan, points), len(points)
@@ -325,7 +325,7 @@ OTHERS = (
 
 def jobs_of(plan: Plan, points: Iterable[int]) -> Iterator[Job]:
     """The runs of some points, whose decks are read where they run."""
-    for point in points:
+    for point in map(int, points):
         values = {**plan.fixed, **plan.grid.point(point)}
         yield Job(point, ParameterSet(plan.read, values), plan.question, plan.history)
 

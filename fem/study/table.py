@@ -161,8 +161,9 @@ class SweepTable:
 
     def columns(self) -> dict[str, np.ndarray]:
         """All rows: name -> (k,), of counts as int64."""
-        verdicts = [self.verdicts.get(point, COMPLETED) for point in range(len(self._given))]
-        heads = [np.arange(1, len(self._given) + 1), *self._given.T, np.array(verdicts)]
+        verdicts = np.full(len(self._given), COMPLETED, f"U{max(map(len, (COMPLETED, *self.verdicts.values())))}")
+        verdicts[list(self.verdicts)] = list(self.verdicts.values())
+        heads = [np.arange(1, len(self._given) + 1), *self._given.T, verdicts]
         found = dict(zip(self._columns, [*heads, *self.values.T], strict=True))
         return found | {name: found[name].astype(np.int64) for name in self._counts}
 
