@@ -12,6 +12,7 @@ import sys
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +20,8 @@ import pytest
 import fem
 from fem.cli import main
 from fem.codes.compare import ENDS_EARLY, REASON_COLUMNS, RUN, CodeAnswer, Comparison, answer_of, explanations
-from fem.codes.reasons import same
+from fem.codes.export import CODES
+from fem.codes.reasons import REASONS, same
 from fem.deck import parse_deck
 from fem.model import Model
 from fem.study.tracks import tracked
@@ -86,6 +88,14 @@ def test_what_a_code_has_otherwise_is_found_without_it(tmp_path, capsys):
     head, *found = csv.reader((out / "reasons.csv").open(newline=""))
     assert head == list(REASON_COLUMNS) and {(row[0], row[1]) for row in found} == {("opensees", "strain")}
     assert all(float(row[5]) > 0.999 and float(row[6]) == 1.0 for row in found)
+
+
+def test_the_page_lists_the_reasons():
+    """With the codes that they are tried for, in their order."""
+    page = (Path(__file__).parents[2] / "docs/other_codes.md").read_text()
+    rows = [line.split(" | ")[:2] for line in page[page.index("| reason | code |") :].split("\n\n")[0].splitlines()[2:]]
+    its = (["all"] if len(each.codes) == len(RUN) else [CODES[code] for code in each.codes] for each in REASONS)
+    assert rows == [[f"| {each.name}", ", ".join(codes)] for each, codes in zip(REASONS, its, strict=True)]
 
 
 def unlike(words: str) -> tuple[Comparison, Model]:
