@@ -26,7 +26,7 @@ from fem.compiled.interpreted import work
 from fem.errors import FemError
 from fem.model import Model
 from fem.runs.run_record import COMPLETED
-from fem.study.lanes.run import can_run_in_lanes
+from fem.study.lanes.run import can_run_in_lanes, goes_on
 from fem.study.question import Answer, Job, models_of
 from fem.study.table import CONTINUES, LOST
 
@@ -232,8 +232,10 @@ FEWEST, TRIAL = 64, 32
 """Runs that are worth marching together; those that show how long that takes."""
 COMPILE_SECONDS, ELEMENT_COMPILE_SECONDS = 16.0, 0.4
 """Processor seconds that the march of lanes takes to compile, for every shape of model, and for each element in it."""
-SAVED = 0.8
-"""Part of the time of runs that lanes spare at least."""
+BEGUN_COMPILE_SECONDS = 60.0
+"""The same of lanes that go on from states, once for all shapes."""
+SAVED, BEGUN_SAVED = 0.8, 0.3
+"""Parts of the time of runs that lanes spare at least: of those that begin as lanes, and of those that go on."""
 DIED = LOST + ": its process died twice ({why})"
 MOST_LOSSES = 20
 """Workers lost in a row, no answer between them: the machine is at fault, no parameter set."""
@@ -323,8 +325,10 @@ def first_readable(
 def is_worth_compiling(model: Model, work: float, workers: int) -> bool:
     """The march of lanes for the shape of a model saves more of some processor seconds of work than it takes.
     One process compiles, while ``workers`` of them could work: so it ends sooner, too."""
-    takes = COMPILE_SECONDS + ELEMENT_COMPILE_SECONDS * len(model.mesh.element_labels)
-    return SAVED * work > takes * workers
+    takes, saved = COMPILE_SECONDS + ELEMENT_COMPILE_SECONDS * len(model.mesh.element_labels), SAVED
+    if goes_on(model):
+        takes, saved = BEGUN_COMPILE_SECONDS, BEGUN_SAVED
+    return saved * work > takes * workers
 
 
 def likely_seconds(model: Model) -> float:

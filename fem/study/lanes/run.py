@@ -76,9 +76,9 @@ OF_SCHEME = tuple(each.name for each in fields(Dynamic) if each.name not in ("dt
 def can_run_in_lanes(model: Model) -> str:
     """Why a model cannot be a lane; empty where it can.
 
-    Lanes take one ``*DYNAMIC, DIRECT`` step of an implicit scheme, chains and trees of bars with springs and dashpots,
-    moving supports, loads, temperatures, rods (of schemes that do not lag); no ropes or stops, no equations, no tables
-    of force over elongation, no limit of increments.
+    Lanes take a ``*DYNAMIC, DIRECT`` step of an implicit scheme, after statics or alone, chains and trees of bars with
+    springs and dashpots, moving supports, loads, temperatures, water, wind, bottoms and cylinders, rods (of schemes
+    that do not lag); no ropes or stops, no equations, no tables of force over elongation, no limit of increments.
     """
     if not model.steps or any(not step.static for step in model.steps[:-1]):
         return "other steps than statics come before its last one"
