@@ -100,7 +100,8 @@ class Chain:
         pin outwards and back. The block of bar e couples nodes e - 1 and e with its sign turned."""
         steep = self.modulus / self.length**3
         blocks = [(n + steep * dx * dx, steep * dx * dz, n + steep * dz * dz) for n, dx, dz in self.pulls(x)]
-        inverse, right = [], []
+        inverse: list[Numbers] = []
+        right: list[Numbers] = []
         for i, mass in enumerate(self.masses):
             beyond = blocks[i + 1] if i + 1 < self.bars else (0.0, 0.0, 0.0)
             a, b, d = (here + more for here, more in zip(blocks[i], beyond, strict=True))
