@@ -4,6 +4,7 @@
 ``python -m benchmarks first``: the first and the second time of commands, from an empty cache.
 ``python -m benchmarks driven``: runs that a program drives.
 ``python -m benchmarks buoy``: lines on a free body.
+``python -m benchmarks many``: sweeps beside JAX, CableDyn and MoorDyn, in us a row; ``--scale``: up to 1e6 rows.
 ``python -m benchmarks reliability``: runs that are killed, starved of room and the like.
 """
 
@@ -15,7 +16,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import buoy, driven, first, kernels, lanes, lines
+from benchmarks import buoy, driven, first, kernels, lanes, lines, many
 from benchmarks.decks import write_deck
 from benchmarks.jobs import WORKS, Job, jobs_of
 from benchmarks.measure import OURS, PEERS, Plan, measure, missing_peers, references
@@ -60,6 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return driven.main(words[1:])
     if words[:1] == ["first"]:
         return first.main(words[1:])
+    if words[:1] == ["many"]:
+        return many.main(words[1:])
     if words[:1] == ["reliability"]:
         return parts.main(words[1:])
     options = parser().parse_args(words)

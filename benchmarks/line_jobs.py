@@ -1,8 +1,8 @@
-"""W6 and W7: mooring lines with driven fairleads, in a current and in an irregular sea. Nothing here needs ``fem``."""
+"""W6, W7 and ``many``: mooring lines with driven fairleads, in a current, in waves. Nothing here needs ``fem``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -69,6 +69,20 @@ class LineJob:
         return rest + u, np.broadcast_to(v, rest.shape).copy(), np.broadcast_to(a, rest.shape).copy()
 
 
+class Heaving(LineJob):
+    """Lines whose fairleads heave by amplitude (cos(w t) - 1): with a wave, whose crest is there at the start."""
+
+    __slots__ = ()
+
+    def fairleads(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        amplitude, period = self.motion[2]
+        w = 2.0 * np.pi / period
+        s, c = np.sin(w * t), np.cos(w * t)
+        u, v, a = amplitude * np.array([[c - 1.0], [-w * s], [-w * w * c]]) * np.array([0.0, 0.0, 1.0])
+        rest = np.array(self.rest)
+        return rest + u, np.broadcast_to(v, rest.shape).copy(), np.broadcast_to(a, rest.shape).copy()
+
+
 def single(bars: int, dt: float = 0.1, seconds: float = 600.0) -> LineJob:
     """One chain in 200 m of water and a current, 600 s."""
     return LineJob(
@@ -92,6 +106,12 @@ def platform(bars: int, dt: float = 0.1, seconds: float = 3600.0) -> LineJob:
 def at_sea(bars: int, dt: float = 0.1, seconds: float = 3600.0) -> LineJob:
     """The same three lines and motion, in an irregular sea that acts on them."""
     return replace(platform(bars, dt, seconds), name=f"W7 sea {bars}", sea=(6.0, 11.0, 3.3, 1, 200))
+
+
+def heaving(height: float, period: float) -> LineJob:
+    """The line of W6 with 20 bars for one minute, its fairlead moving with a wave of this height and period."""
+    job = replace(single(20, seconds=60.0), name="many", motion=((0.0, 0.0), (0.0, 0.0), (0.5 * height, period)))
+    return Heaving(*(getattr(job, each.name) for each in fields(job)))
 
 
 def line_job(word: str) -> LineJob:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,30 @@ SAMPLE = 0.1
 
 def deck_text(job: LineJob) -> str:
     """The lines as a deck: laid on the bottom in still water, then the current, then the motion."""
+    times = np.arange(0.0, job.dt * job.increments + 2.0 * SAMPLE, SAMPLE)
+    moved = np.array([job.fairleads(float(t))[0][0] for t in times]) - np.array(job.rest[0])
+    curves, driven, sea = [], [], []
+    for axis, (amplitude, _) in enumerate(job.motion):
+        if amplitude:
+            rows = (f"{t!r}, {u!r}" for t, u in zip(times.tolist(), moved[:, axis].tolist(), strict=True))
+            curves += [f"*AMPLITUDE, NAME=Q{axis}, TIME=STEP TIME, DEFINITION=SPLINE", *rows]
+            driven += [f"*BOUNDARY, AMPLITUDE=Q{axis}", f"FAIRLEADS, {axis + 1}, {axis + 1}, 1."]
+    if job.sea:
+        *numbers, seed, count = job.sea
+        sea = [f"*WAVE, TYPE=JONSWAP, SEED={seed}, COMPONENTS={count}, STRETCHING=WHEELER"]
+        sea += [f"{', '.join(map(repr, numbers))}, 1., 0."]
+    return text_with(job, sea, curves, driven)
+
+
+def text_with(
+    job: LineJob,
+    sea: Sequence[str],
+    curves: Sequence[str],
+    driven: Sequence[str],
+    parameters: Sequence[str] = (),
+    printed: Sequence[str] = (),
+) -> str:
+    """The deck with lines for waves, amplitudes, the motion of the fairleads, parameters, more that is printed."""
     chain, count = job.chain, len(job.anchors)
     ends, laid, bars = [], [], []
     for k, (anchor, rest) in enumerate(zip(job.anchors, job.rest, strict=True)):
@@ -50,14 +75,6 @@ def deck_text(job: LineJob) -> str:
         ]
     anchors = ", ".join(str(1000 * k + 1) for k in range(count))
     fairleads = ", ".join(str(1000 * k + 1 + job.bars) for k in range(count))
-    times = np.arange(0.0, job.dt * job.increments + 2.0 * SAMPLE, SAMPLE)
-    moved = np.array([job.fairleads(float(t))[0][0] for t in times]) - np.array(job.rest[0])
-    curves, driven = [], []
-    for axis, (amplitude, _) in enumerate(job.motion):
-        if amplitude:
-            rows = (f"{t!r}, {u!r}" for t, u in zip(times.tolist(), moved[:, axis].tolist(), strict=True))
-            curves += [f"*AMPLITUDE, NAME=Q{axis}, TIME=STEP TIME, DEFINITION=SPLINE", *rows]
-            driven += [f"*BOUNDARY, AMPLITUDE=Q{axis}", f"FAIRLEADS, {axis + 1}, {axis + 1}, 1."]
     loads = [
         f"LINE, GRAV, {GRAVITY!r}, 0., 0., -1.",
         f"LINE, PB, 1., {chain.diameter!r}",
@@ -65,13 +82,10 @@ def deck_text(job: LineJob) -> str:
         f"LINE, FDT, 1., {chain.diameter!r}, {chain.drag_along!r}",
         f"LINE, FI, 1., {chain.diameter!r}, {1.0 + chain.added!r}, {chain.added!r}, , {chain.added_along!r}",
     ]
-    stream, sea = ", ".join(map(repr, job.current)), []
-    if job.sea:
-        *numbers, seed, count = job.sea
-        sea = [f"*WAVE, TYPE=JONSWAP, SEED={seed}, COMPONENTS={count}, STRETCHING=WHEELER"]
-        sea += [f"{', '.join(map(repr, numbers))}, 1., 0."]
+    stream = ", ".join(map(repr, job.current))
     return "\n".join([
-        "*HEADING", f"Benchmark {job.name} (python -m benchmarks {job.name[:2]})", "*NODE", *ends, *laid, *bars,
+        "*HEADING", f"Benchmark {job.name} (python -m benchmarks {job.name.split()[0]})", *parameters,
+        "*NODE", *ends, *laid, *bars,
         "*NSET, NSET=ANCHORS", anchors, "*NSET, NSET=FAIRLEADS", fairleads,
         "*MATERIAL, NAME=CHAIN", "*ELASTIC", repr(chain.stiffness), "*DENSITY", repr(chain.mass),
         "*NO COMPRESSION", "*SOLID SECTION, ELSET=LINE, MATERIAL=CHAIN, STRAIN=ENGINEERING", "1.",
@@ -81,7 +95,7 @@ def deck_text(job: LineJob) -> str:
         "*STEP, NLGEOM, AMPLITUDE=STEP", "*STATIC", f"{SETTLING!r}, {SETTLING!r}", "*DLOAD", *loads, "*END STEP",
         "*STEP, NLGEOM, INC=10000000", "*DYNAMIC, DIRECT, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.4",
         f"{job.dt!r}, {job.dt * job.increments!r}", "*CONTROLS, RESI_GLOB_RELA=1.E-8", *driven,
-        "*NODE PRINT, NSET=FAIRLEADS, FREQUENCY=1", "RF", "*END STEP", "",
+        "*NODE PRINT, NSET=FAIRLEADS, FREQUENCY=1", "RF", *printed, "*END STEP", "",
     ])  # fmt: skip
 
 

@@ -8,6 +8,11 @@ largest, least and mean force of each fairlead.
 sums them at its nodes (WaveKin 7, which its program of its own can, its library cannot: seconds are those of the whole
 process). MoorDyn interpolates in a table of places and times that it makes of the elevation before the loop (WaveKin
 3); ``moordyn_sum`` sums them (WaveKin 7) at every node in each of its own steps.
+
+``PEER ROWS.npz``: rows of ``python -m benchmarks many``, each with height and period of heave (``heaves``) and its
+regular waves (``waves``), one after the other. Seconds are those of all rows: of CableDyn's program, which is started
+for each of them; of MoorDyn with its own state of rest and, as it sums, WaveKin 7, with no time for increments that
+are too long.
 """
 
 from __future__ import annotations
@@ -18,12 +23,13 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.line_jobs import LineJob, line_job
+from benchmarks.line_jobs import LineJob, heaving, line_job
 from benchmarks.process import report
 
 MOORDYN = """--- MoorDyn ---
@@ -55,7 +61,7 @@ ID LineType AttachA AttachB UnstrLen NumSegs LineOutputs
 FairTen1
 --- need this line ---
 """
-LIMITS = (0.9, 0.5, 0.3, 0.2, 0.1)
+LIMITS = (0.9, 0.5, 0.3, 0.2, 0.1, 0.05)
 """Fractions of MoorDyn's own limit of increments (RK4): the first with which it gets through; its limit leaves out the
 bottom. Internal damping is 0.8 of the critical one of a segment."""
 GRID_TIME = 0.25
@@ -131,8 +137,10 @@ def frequencies_text(waves: np.ndarray) -> str:
     return "0 0 0\n" + "".join(f"{omega!r} {real!r} {imaginary!r}\n" for omega, real, imaginary in parts)
 
 
-def run_moordyn(job: LineJob, folder: str, waves: np.ndarray | None, sums: bool = False) -> tuple[float, np.ndarray]:
-    """Seconds of the loop, forces (k, fairleads)."""
+def run_moordyn(
+    job: LineJob, folder: str, waves: np.ndarray | None, sums: bool = False, whole: bool = False
+) -> tuple[float, np.ndarray]:
+    """Seconds of the loop, or of the ``whole`` run, and forces (k, fairleads)."""
     told = ""
     if waves is not None:
         told = "7 WaveKin" if sums else f"3 WaveKin\n{GRID_TIME} dtWave"
@@ -155,27 +163,30 @@ def run_moordyn(job: LineJob, folder: str, waves: np.ndarray | None, sums: bool 
         options = f"rk4 tScheme\n{limit} CFL\n0.0001 threshIC\n500 TmaxIC\n4 CdScaleIC\n2.0 dtIC"
         path = written(folder, text_of(MOORDYN, job, points, lines, -0.8, current=current, waves=told, options=options))
         with suppress(RuntimeError):
-            return march_moordyn(job, path)
+            return march_moordyn(job, path, whole)
     raise RuntimeError("MoorDyn gets through with no increment")
 
 
-def march_moordyn(job: LineJob, path: str) -> tuple[float, np.ndarray]:
+def march_moordyn(job: LineJob, path: str, whole: bool) -> tuple[float, np.ndarray]:
     """The same, RuntimeError where numbers overflow."""
     import moordyn
 
+    motion = [[part.ravel().tolist() for part in job.fairleads((k + 1) * job.dt)] for k in range(job.increments)]
+    created = time.process_time()
     system, count = moordyn.Create(path), len(job.anchors)
     moordyn.SetVerbosity(system, moordyn.LEVEL_ERR)
     place, speed, _ = job.fairleads(0.0)
     moordyn.Init(system, place.ravel().tolist(), speed.ravel().tolist())
     handles = [moordyn.GetLine(system, k + 1) for k in range(count)]
     forces, now = np.zeros((job.increments, count)), 0.0
-    motion = [[part.ravel().tolist() for part in job.fairleads((k + 1) * job.dt)] for k in range(job.increments)]
-    began = time.process_time()
+    began = created if whole else time.process_time()
     for k, (places, speeds, _) in enumerate(motion):
         moordyn.Step(system, places, speeds, now, job.dt)
         now = (k + 1) * job.dt
         forces[k] = [moordyn.GetLineFairTen(handle) for handle in handles]
-    return time.process_time() - began, forces
+    spent = time.process_time() - began
+    moordyn.Close(system)
+    return spent, forces
 
 
 def run_cabledyn(job: LineJob, folder: str, waves: np.ndarray | None) -> tuple[float, np.ndarray]:
@@ -190,7 +201,7 @@ def run_cabledyn(job: LineJob, folder: str, waves: np.ndarray | None) -> tuple[f
     options = f"{job.dt} dtM\n{job.dt * job.increments} TMax\n0.4 rhoInf\ndynamic_solver 1e-8 1e-14 30 12"
     current = "uniform {} {} {} current".format(*job.current) if any(job.current) else ""
     if waves is not None:
-        return alone(job, folder, waves, points, lines, options + "\nmotion.txt motionFile")
+        return alone(job, folder, waves, points, lines, current, options + "\nmotion.txt motionFile")
     text = text_of(CABLEDYN, job, points, lines, 0.0, current=current, options=options)
     model = cabledyn.CableDyn(written(folder, text))
     moved, driven = model.get_coupled_motion(), model.host_dofs()
@@ -205,7 +216,7 @@ def run_cabledyn(job: LineJob, folder: str, waves: np.ndarray | None) -> tuple[f
 
 
 def alone(
-    job: LineJob, folder: str, waves: np.ndarray, points: list[str], lines: list[str], options: str
+    job: LineJob, folder: str, waves: np.ndarray, points: list[str], lines: list[str], current: str, options: str
 ) -> tuple[float, np.ndarray]:
     """CableDyn's program, with the motion of the fairleads in a file: seconds of the process, forces."""
     import resource
@@ -221,13 +232,16 @@ def alone(
         ]
     (Path(folder) / "motion.txt").write_text("\n".join(rows))
     (Path(folder) / "wave_frequencies.txt").write_text(frequencies_text(waves))
-    text = text_of(CABLEDYN, job, points, lines, 0.0, current="", waves="7 WaveKin", options=options)
+    text = text_of(CABLEDYN, job, points, lines, 0.0, current=current, waves="7 WaveKin", options=options)
     forces = "\n".join(f"FairTen{n + 1}" for n in range(count))
     deck = written(folder, text.replace("FairTen1", forces))
     program = Path(cabledyn.__file__).parent / "bin" / "cabledyn"
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([str(program), deck, "out"], check=True, capture_output=True, cwd=folder)
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return spent.ru_utime + spent.ru_stime, np.loadtxt(Path(folder) / "out.out", skiprows=2)[1:, 1:]
+    return spent.ru_utime + spent.ru_stime - before.ru_utime - before.ru_stime, np.loadtxt(
+        Path(folder) / "out.out", skiprows=2
+    )[1:, 1:]
 
 
 def run_moordyn_sum(job: LineJob, folder: str, waves: np.ndarray | None) -> tuple[float, np.ndarray]:
@@ -236,6 +250,17 @@ def run_moordyn_sum(job: LineJob, folder: str, waves: np.ndarray | None) -> tupl
 
 
 PEERS = {"moordyn": run_moordyn, "moordyn_sum": run_moordyn_sum, "cabledyn": run_cabledyn}
+
+
+def run_rows(peer: str, folder: str, path: str) -> dict[str, Any]:
+    """Seconds of all rows, largest force of the first and the last."""
+    known, found = np.load(path), []
+    for (height, period), waves in zip(known["heaves"].tolist(), known["waves"], strict=True):
+        row = heaving(height, period), folder, waves
+        seconds, forces = run_moordyn(*row, sums=True, whole=True) if peer == "moordyn" else PEERS[peer](*row)
+        found.append((seconds, {"T_20_max": float(forces.max())}))
+    seconds = sum(spent for spent, _ in found)
+    return {"seconds": seconds, "version": version(peer), "first": found[0][1], "last": found[-1][1]}
 
 
 def summary(seconds: float, forces: np.ndarray, **more: Any) -> dict[str, Any]:
@@ -248,6 +273,9 @@ def summary(seconds: float, forces: np.ndarray, **more: Any) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    known = np.loadtxt(sys.argv[3]) if len(sys.argv) > 3 else None
     with tempfile.TemporaryDirectory() as room:
+        if sys.argv[2].endswith(".npz"):
+            report(lambda: run_rows(sys.argv[1], room, sys.argv[2]))
+            raise SystemExit
+        known = np.loadtxt(sys.argv[3]) if len(sys.argv) > 3 else None
         report(lambda: summary(*PEERS[sys.argv[1]](line_job(sys.argv[2]), room, known)))

@@ -16,6 +16,8 @@ from benchmarks.jobs import Job
 
 ROOT = Path(__file__).resolve().parents[1]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "BLIS_NUM_THREADS")
+XLA_FLAGS = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+"""The same of JAX."""
 ENOUGH_SECONDS, MOST_PASSES = 0.3, 99
 """A process repeats its timed pass until this much time is spent, at most so often; its median counts."""
 LONG_PASS = 5.0
@@ -28,7 +30,8 @@ MARK = "benchmark: "
 def environment() -> dict[str, str]:
     """One thread for everybody; the packages of this clone first."""
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, **dict.fromkeys(THREADS, "1"), "PYTHONPATH": os.pathsep.join(paths)}
+    own = {"XLA_FLAGS": XLA_FLAGS, "PYTHONPATH": os.pathsep.join(paths)}
+    return {**os.environ, **dict.fromkeys(THREADS, "1"), **own}
 
 
 def run_process(command: Sequence[str], limit: float) -> tuple[dict[str, Any], float]:

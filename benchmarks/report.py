@@ -67,8 +67,12 @@ def row_of(
 
 def markdown(rows: Sequence[Mapping[str, str]]) -> str:
     """A table with aligned columns, so that it reads in a terminal, too."""
-    cells = [[HEADERS.get(name, name) for name in COLUMNS], *([row[name] for name in COLUMNS] for row in rows)]
-    widths = [max(len(line[at]) for line in cells) for at in range(len(COLUMNS))]
+    return aligned([[HEADERS.get(name, name) for name in COLUMNS], *([row[name] for name in COLUMNS] for row in rows)])
+
+
+def aligned(cells: Sequence[Sequence[str]]) -> str:
+    """The same of any cells, the first line of which are the names of the columns."""
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = [
         "| " + " | ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)) + " |" for line in cells
     ]
@@ -98,13 +102,18 @@ def machine() -> str:
     return f"{processor}, {os.cpu_count()} cores, {system}"
 
 
+def occasion(load: float) -> str:
+    """When and on what was measured, and the load average at the start."""
+    now = datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
+    return f"{now}; {machine()}; load average at the start {load:.2f}"
+
+
 def write_report(folder: Path, rows: Sequence[Mapping[str, str]], remarks: Sequence[str], load: float) -> list[Path]:
     """``benchmarks.md`` and ``benchmarks.csv`` in a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    now = datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
     head = [
         "# Benchmarks",
-        f"{now}; {machine()}; load average at the start {load:.2f}; one thread, every run in a fresh process, programs"
+        f"{occasion(load)}; one thread, every run in a fresh process, programs"
         " in turn. `solve s`: time loop only, kernels warm, median; `ratio`: the peer's solve time over that of fem;"
         " `whole s`: the whole process of a cached `python -m fem run --no-vtk --quiet`.",
     ]

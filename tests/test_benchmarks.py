@@ -9,19 +9,22 @@ import numpy as np
 import pytest
 
 import fem
-from benchmarks import kernels, lanes, lines
+from benchmarks import kernels, lanes, lines, many
 from benchmarks.__main__ import chosen_jobs, main
 from benchmarks.arrays import arrays_of
 from benchmarks.decks import checked_labels, deck_text, write_deck
 from benchmarks.jobs import GRAVITY, Job, critical_increment, jobs_of
-from benchmarks.line_jobs import line_job
+from benchmarks.line_jobs import heaving, line_job
 from benchmarks.measure import OURS, Outcome, Plan, missing_peers, reference_of, references, verdict_of
 from benchmarks.ours import run
 from benchmarks.output_cost import saving_deck
 from benchmarks.peer_lines import elevation_text, frequencies_text
 from benchmarks.reference import solve
 from benchmarks.report import COLUMNS, csv_text, markdown, rows_of, write_report
+from fem.deck import deck_reader
+from fem.model.curves import Follow, evaluate
 from fem.model.surroundings import water_at
+from fem.study.points import read_vary
 
 SMALL = [
     dataclasses.replace(jobs_of("W1")[0], increments=200),
@@ -176,3 +179,61 @@ def test_decks_are_written_on_demand(tmp_path, capsys):
     assert "*AMPLITUDE" in lanes.deck_text()
     assert main(["W5", "--decks"]) == 0
     assert "W5.inp" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", many.STUDIES)
+def test_rows_of_many_are_those_that_the_sweep_computes(name, tmp_path):
+    study, deck = many.STUDIES[name], tmp_path / "deck.inp"
+    deck.write_text(study.text(), encoding="utf-8")
+    points = read_vary([words.removeprefix("--vary=") for words in study.vary(90)])
+    cases = study.cases(90)
+    assert len(points) == len(cases)
+    for index, case in enumerate(cases):
+        assert points.point(index) == pytest.approx(case, rel=1e-12)
+    assert deck_reader(deck, list(cases[0]))(cases[-1]).steps[-1].outputs
+    assert len(study.cases(study.rows)) == study.rows and 2 <= len(study.cases(many.FEW)) <= many.FEW
+    if study.agreement < many.COARSE:
+        assert f"RESI_GLOB_RELA={many.LOOSE}" in study.text()
+
+
+@pytest.mark.parametrize("name", ["M3", "M5L"])
+def test_peers_of_many_get_the_motion_and_the_waves_of_the_deck(name, tmp_path):
+    study, times = many.STUDIES[name], np.linspace(0.5, 20.0, 40)
+    known, case = np.load(many.write_rows(name, 6, tmp_path)), study.cases(6)[-1]
+    model = deck_reader(tmp_path / "waves.inp", list(case))(case)
+    (driven,) = model.steps[-1].boundaries
+    heave = Follow(model.amplitudes[driven.amplitude], 0.0)
+    motion = [heaving(*known["heaves"][-1].tolist()).fairleads(t) for t in times]
+    for order, rest in enumerate((-10.0, 0.0, 0.0)):
+        moved = [parts[order][0, driven.dof - 1] - rest for parts in motion]
+        assert moved == pytest.approx(driven.value * evaluate(heave, times, order), abs=1e-9)
+    eta, _, _ = water_at(model.waves, model.water, 2, np.zeros((len(times), 1, 3)), times)
+    omega, amplitude, phase = known["waves"][-1].T
+    assert np.cos(phase - np.outer(times, omega)) @ amplitude == pytest.approx(eta[:, 0], abs=1e-9)
+
+
+def test_table_of_many_has_the_middle_ratio_of_the_rounds():
+    ours = many.Outcome("M1", OURS, 100, [20.0, 30.0, 60.0], 1.0)
+    peer = many.Outcome("M1", "jax", 100, [10.0, 30.0, 15.0], 2.0, difference=1e-9)
+    wrong = many.Outcome("M1", "jax", 100, [10.0, 30.0, 15.0], difference=1e-3)
+    failed = many.Outcome("M1", "jax", 100, [], failed="over 120 s")
+    lines = [line.split("|")[1:-1] for line in many.table([ours, peer, wrong, failed]).splitlines()]
+    cells = [[cell.strip() for cell in line] for line in lines]
+    assert cells[0] == list(many.COLUMNS)
+    assert cells[2] == ["M1", "fem", "100", "30", "-", "1", "-", "-"]
+    assert cells[3] == ["M1", "jax", "100", "15", "2", "2", "1.0e-09", "ok"]
+    assert [line[-1] for line in cells[4:]] == ["WRONG", "failed: over 120 s"]
+
+
+def test_numbers_of_many_are_compared_over_the_largest_of_their_kind():
+    ours = [{"U1_2_end": "1e-6", "U1_2_min": "-2.0", "T_1_max": "10.0", "strain_end": "7.0"}] * 2
+    its = {"U1_2_end": 0.0, "U1_2_min": -2.0, "T_1_max": 10.0, "strain_end": 5.0}
+    assert many.difference(ours, {"first": its, "last": its}) == pytest.approx(5e-7)
+    assert many.difference(ours, {"first": its, "last": {**its, "T_1_max": 8.0}}) == pytest.approx(0.25)
+
+
+def test_scale_of_many_is_a_table_and_a_figure(tmp_path):
+    found = [(1004, many.Spent(0.1, 130.0)), (10_004, many.Spent(1.0, 140.0))]
+    assert "| 10004      | 1   | 100      | 140 |" in many.scale_table(found)
+    many.draw_scale(found, tmp_path / "scale.png")
+    assert (tmp_path / "scale.png").read_bytes().startswith(b"\x89PNG")
