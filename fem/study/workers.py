@@ -223,7 +223,7 @@ def end_with_parent() -> None:
 START_UP = 5.0
 """Seconds of work left that are worth starting processes for (a start takes one or two)."""
 BLOCK_SECONDS = 0.5
-LARGEST_BLOCK = 4096
+LARGEST_BLOCK = 512
 BLOCKS_PER_WORKER = 4
 """Where there are enough points, each worker gets at least so many blocks: all end at about the same time."""
 RUN_SECONDS, BAR_SECONDS = 1e-3, 2e-7

@@ -95,7 +95,7 @@ def test_what_is_measured_of_points_that_march_together_decides(places, monkeypa
 
 
 def test_each_worker_gets_four_blocks_of_half_a_second_where_there_are_enough_points():
-    for seconds, count, size in ((1e-9, 80, 10), (1e-9, 100_000, 4096), (0.1, 1000, 5), (0.3, 100, 1), (9.0, 10, 1)):
+    for seconds, count, size in ((1e-9, 80, 10), (1e-9, 10_000, 512), (0.1, 1000, 5), (0.3, 100, 1), (9.0, 10, 1)):
         sizes = [len(block) for block in workers.blocks(iter(jobs(count)), count, 2, seconds)]
         assert sum(sizes) == count and max(sizes) == size and len(sizes) >= 4 * 2
 
