@@ -349,7 +349,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, (set, frozenset)):
         return sorted(map(str, value))
     if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
+        is_plain = set(map(type, value)) == {float} and all(map(math.isfinite, value))  # of sweeps, up to 1e7 numbers
+        return list(value) if is_plain else [plain(item) for item in value]
     if isinstance(value, (np.ndarray, np.generic)):
         return plain(value.tolist())
     return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
