@@ -203,10 +203,12 @@ class Response:
 class SilentSink:
     """A sink that ignores everything; sinks override the methods they need.
 
-    hears_rows  False: no rows are made for this sink
+    hears_rows     False: no rows are made for this sink
+    hears_notices  False: notices that take long are not looked for
     """
 
     hears_rows: bool = True
+    hears_notices: bool = True
 
     def begin(self, start: StepStart) -> None: ...
     def rows(self, rows: Rows) -> None: ...

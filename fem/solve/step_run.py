@@ -276,7 +276,7 @@ class StepRun(StepState):
         instant = loading_at(stage, motion, now)
         start.evaluate_start(stage, motion, instant)
         check_constraints(stage, motion)
-        if dynamic and not before.any():
+        if dynamic and self.sink.hears_notices and not before.any():
             acting = self.whole.before, stage.environment
             for jump in sudden(self.system, *acting, now, motion.u, largest, is_first):
                 self.notify(warning(jump.text) if jump.is_large else jump.text)

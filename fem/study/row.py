@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -279,13 +279,15 @@ def keepers_of(model: Model, layout: Layout, lanes: tuple[int, ...] = ()) -> lis
 class RowSink(TotalsSink):
     """Makes the row of one run, also of one that fails."""
 
+    hears_notices = False
+
     def __init__(self, model: Model, layout: Layout) -> None:
         super().__init__(model)
         self._layout, self._keepers = layout, keepers_of(model, layout)
         self._frequencies: dict[str, float] = {}
 
     def begin(self, start: StepStart) -> None:
-        super().begin(start)
+        super().begin(replace(start, acting=None))
         for keeper in self._keepers:
             keeper.begin(start.step)
 
