@@ -55,7 +55,7 @@ class DeckFiles:
 
     def open_deck(self, path: Path) -> Source:
         source = Source(str(path), TextLines(""), None)
-        resolved = resolve(path, Place(source, 1, 1), str(path))
+        resolved = resolve(path, Place(source, 1, 1), str(path), strict=not self.stored)
         self.root = resolved.parent if not path.is_symlink() else path.parent.resolve()
         self.chain = [resolved]
         lines = decode(self.read(resolved, Place(source, 1, 1)), Place(source, 1, 1))
@@ -77,7 +77,7 @@ class DeckFiles:
         resolved = resolve(source.folder / field.text, field.place, field.text, strict=False)
         if not resolved.is_relative_to(self.root):
             raise Mistake(field.place, f"{shown(field.text)} lies outside the deck's folder", OUTSIDE)
-        resolve(resolved, field.place, field.text)
+        resolve(resolved, field.place, field.text, strict=resolved not in self.stored)
         if resolved in self.chain:
             raise Mistake(field.place, f"{shown(field.text)} includes itself, directly or through other files")
         self.count += 1

@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -13,7 +14,7 @@ import fem
 from fem.errors import CommandError, FemError, lacks
 from fem.study import workers as sharing
 from fem.study.lanes.run import can_run_in_lanes
-from fem.study.question import Answer, Job
+from fem.study.question import Answer, Job, models_of
 from fem.study.table import CONTINUES
 
 LOCAL = "local"
@@ -86,8 +87,32 @@ def on_dask(jobs: Iterator[Job], left: int, workers: int | None, scheduler: str)
             seconds = sharing.likely_seconds(model)
             in_lanes = left >= sharing.FEWEST and not can_run_in_lanes(model)
             pays = in_lanes and sharing.is_worth_compiling(model, seconds * left, count)
-            work = sharing.blocks(chain([first], jobs), left, count, seconds)
-            yield from sharing.spread(team, (sharing.Block(part, in_lanes, pays) for part in work))
+            decks = ReadHere(chain([first], jobs))
+            work = sharing.blocks(iter(decks), left, count, seconds)
+            for answers in sharing.spread(team, (sharing.Block(part, in_lanes, pays) for part in work)):
+                yield decks.checked(answers)
+            yield decks.checked([])
+
+
+class ReadHere:
+    """Jobs whose decks are read in this process, because workers have no files."""
+
+    def __init__(self, jobs: Iterator[Job]) -> None:
+        self.jobs, self.unread, self.misfits = jobs, list[Answer](), set[int]()
+
+    def __iter__(self) -> Iterator[Job]:
+        for job in self.jobs:
+            if (model := models_of([job]).get(job.point)) is None:
+                self.unread.append(job.solve())
+                continue
+            if not job.question.fits(model):
+                self.misfits.add(job.point)
+            yield replace(job, source=model)
+
+    def checked(self, answers: list[Answer]) -> list[Answer]:
+        """Answers of workers, and of decks that could not be read."""
+        unread, self.unread = self.unread, []
+        return [*(replace(answer, fits=answer.point not in self.misfits) for answer in answers), *unread]
 
 
 @contextmanager

@@ -243,3 +243,16 @@ def test_traced_numbers_refuse_what_leaves_no_trace():
     for look in (lambda x: f"{x:g}", lambda x: [1.0, 2.0][x], lambda x: {x}, lambda x: np.array([1.0, x])):
         with pytest.raises(TypeError):
             look(number)
+
+
+def test_a_deck_that_has_been_read_is_read_again_without_its_file(tmp_path):
+    """Where labels follow from a parameter, each reading is in full: from the text that was kept."""
+    deck = tmp_path / "labels.inp"
+    deck.write_text("*PARAMETER\ntip = 2\n*NODE\n1, 0., 0., 0.\n<tip>, 1., 0., 0.\n")
+    read = deck_reader(deck, ["tip"])
+    with pytest.raises(fem.DeckError) as first:
+        read({"tip": 3.0})
+    deck.unlink()
+    with pytest.raises(fem.DeckError) as again:
+        read({"tip": 4.0})
+    assert str(first.value) == str(again.value) and "no file" not in str(again.value)

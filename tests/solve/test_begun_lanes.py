@@ -14,6 +14,7 @@ from fem.solve.loop import solve
 from fem.solve.outcome import CONCENTRATED
 from fem.study.lanes.begun import begun, fits
 from fem.study.lanes.run import can_run_in_lanes, march_together
+from fem.study.question import Job
 from fem.study.row import layout_of
 
 DRY = """*PARAMETER
@@ -187,7 +188,7 @@ def test_lanes_of_lines_in_irregular_seas():
 def test_rows_of_lanes_count_the_steps_before():
     models = models_of(DRY, PULL=[1.0, 2.0, 3.0])
     layout = layout_of(models[0])
-    rows = layout.together(models, range(3), True)
+    rows = layout.together([Job(number, model, layout) for number, model in enumerate(models)], True)
     for number, model in enumerate(models):
         assert rows[number] == pytest.approx(layout.solve(model, number, False)[1], rel=1e-9, abs=1e-9)
 
