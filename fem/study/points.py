@@ -253,7 +253,7 @@ class PointReader:
         own = {name.upper(): column for name, column in given.items() if name not in self.starts}
         first = len(model.initial_conditions) - len(self.starts)
         try:
-            found = outline.columns(own)
+            found = outline.columns(own) if own else {}
         except Otherwise:
             return None
         for number, name in enumerate(self.starts, first):

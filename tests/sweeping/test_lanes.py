@@ -11,6 +11,7 @@ import fem
 from fem.deck import parse_deck
 from fem.runs.run_record import COMPLETED
 from fem.study import workers
+from fem.study.lanes.pack import sample, varied
 from fem.study.points import make_grid
 from fem.study.question import Job, columns_of, models_of
 from fem.study.row import layout_of
@@ -133,6 +134,77 @@ def test_rods_that_are_prepared_once_have_the_very_rows_of_single_runs(tmp_path,
         assert job.point not in found or np.array_equal(alone.row, found[job.point].row)
 
 
+RODS = """*PARAMETER
+speed = 1.0
+slip = 0.0
+width = 0.3
+across = speed*1.0
+*NODE
+1, 0, 0, 0
+2, 0.6, 0, -0.8
+3, 0.6, 0, -1.8
+*ELEMENT, TYPE=T3D2, ELSET=RODS
+1, 1, 2
+2, 2, 3
+*ELEMENT, TYPE=MASS, ELSET=BOBS
+3, 2
+4, 3
+*SOLID SECTION, ELSET=RODS, MATERIAL=RIGID
+1
+*MATERIAL, NAME=RIGID
+*INEXTENSIBLE
+*MASS, ELSET=BOBS, ALPHA=0.1
+1
+*AMPLITUDE, NAME=SWAY, DEFINITION=PERIODIC
+1, 3, 0, 1
+-1, 0
+*BOUNDARY
+1, 1, 3
+*INITIAL CONDITIONS, TYPE=VELOCITY
+3, 1, <across>
+3, 3, <slip>
+*STEP, NLGEOM
+*DYNAMIC, DIRECT, TIME INTEGRATOR=NEWMARK
+0.01, 2
+*CONTROLS, RESI_GLOB_RELA=1e-10
+*BOUNDARY, AMPLITUDE=SWAY
+1, 1, 1, <width>
+*DLOAD
+BOBS, GRAV, 9.81, 0, 0, -1
+*NODE PRINT
+U, V, RF
+*EL PRINT
+T
+*END STEP
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "grid", "fails"),
+    [
+        (RODS, {"U1_3": [0.0, 0.01, 0.1], "V2_3": [0.0, 0.5]}, 4),  # rods that are not as long as they have to be
+        (SWING.replace("*STEP, NLGEOM", "*STEP, NLGEOM, INC=15"), {"end": np.linspace(0.1, 0.2, 6)}, 3),
+    ],
+    ids=["lengths of rods", "INC"],
+)
+def test_what_a_run_of_its_own_refuses_does_not_march_with_others(tmp_path, is_not_compiled, text, grid, fails):
+    deck = tmp_path / "refused.inp"
+    deck.write_text(text)
+    jobs = list(jobs_of(make_plan(deck, make_grid(grid), None, False), range(6)))
+    found, alone = march_block(jobs, may_compile=False), [job.solve() for job in jobs]
+    assert columns_of(jobs) and sum(answer.verdict != COMPLETED for answer in alone) == fails
+    assert list(found) == [answer.point for answer in alone if answer.verdict == COMPLETED]
+    assert all(np.array_equal(found[point].row, alone[point].row, equal_nan=True) for point in found)
+
+
+def test_columns_whose_first_row_gives_other_arrays_than_were_assembled_are_not_taken():
+    """As where another section, or a spring, has the bars of a material."""
+    known = sample(parse_deck(SWING))
+    address = ("materials", "STEEL", "young")
+    assert varied(known, {address: np.array([1e6, 2e6])}, True)
+    assert varied(known, {address: np.array([3e6, 2e6])}, True) is None
+
+
 def test_a_sweep_over_increments_that_is_broken_off_goes_on_to_the_same_bytes(tmp_path, is_not_compiled, monkeypatch):
     deck, grid = write_swing(tmp_path), {"dt": np.linspace(0.001, 0.01, 90)}
     whole = fem.sweep(deck, grid, workers=1, output=tmp_path / "whole")
@@ -178,51 +250,6 @@ def test_only_models_whose_nodes_have_the_same_labels_march_together(tmp_path, m
     together = fem.sweep(deck, grid, workers=1)
     assert np.isnan(alone["U2_2_end"][40:]).all() and not alone.failed.any()
     assert together["U2_2_end"] == pytest.approx(alone["U2_2_end"], rel=1e-12, nan_ok=True)
-
-
-RODS = """*PARAMETER
-speed = 1.0
-slip = 0.0
-width = 0.3
-across = speed*1.0
-*NODE
-1, 0, 0, 0
-2, 0.6, 0, -0.8
-3, 0.6, 0, -1.8
-*ELEMENT, TYPE=T3D2, ELSET=RODS
-1, 1, 2
-2, 2, 3
-*ELEMENT, TYPE=MASS, ELSET=BOBS
-3, 2
-4, 3
-*SOLID SECTION, ELSET=RODS, MATERIAL=RIGID
-1
-*MATERIAL, NAME=RIGID
-*INEXTENSIBLE
-*MASS, ELSET=BOBS, ALPHA=0.1
-1
-*AMPLITUDE, NAME=SWAY, DEFINITION=PERIODIC
-1, 3, 0, 1
--1, 0
-*BOUNDARY
-1, 1, 3
-*INITIAL CONDITIONS, TYPE=VELOCITY
-3, 1, <across>
-3, 3, <slip>
-*STEP, NLGEOM
-*DYNAMIC, DIRECT, TIME INTEGRATOR=NEWMARK
-0.01, 2
-*CONTROLS, RESI_GLOB_RELA=1e-10
-*BOUNDARY, AMPLITUDE=SWAY
-1, 1, 1, <width>
-*DLOAD
-BOBS, GRAV, 9.81, 0, 0, -1
-*NODE PRINT
-U, V, RF
-*EL PRINT
-T
-*END STEP
-"""
 
 
 ONE_ROD = RODS

@@ -155,7 +155,8 @@ def filled(
 def varied(known: Sample, columns: Mapping[Address, Floats], may_differ: bool) -> dict[int, Sample] | None:
     """Samples of models that differ from ``known`` in some numbers, each a column (k,), by their place in it; those of
     few increments first. Some are left to runs of their own: whose stiffness is no number, and, unless they ``may
-    differ`` in this, that have not as many increments. None: it is not known here what these numbers reach."""
+    differ`` in this, that have not as many increments. None: it is not known here what these numbers reach, or the
+    first row, which is ``known`` itself, comes out otherwise."""
     model, step = known.model, known.model.steps[0]
     count = len(next(iter(columns.values())))
     is_good, counts, parts = np.ones(count, np.bool_), np.zeros(count, np.int64), dict[str, Any]()
@@ -176,7 +177,8 @@ def varied(known: Sample, columns: Mapping[Address, Floats], may_differ: bool) -
         assert step.dynamic
         dt, period = (timed.get(name, np.full(count, getattr(step.dynamic, name))) for name in ("dt", "period"))
         counts, instants = equal_increments(dt, period)
-        is_good &= (counts > 0) & (may_differ | (counts == len(known.dt)))
+        most = np.inf if step.max_increments is None else step.max_increments
+        is_good &= (counts > 0) & (counts <= most) & (may_differ | (counts == len(known.dt)))
         parts |= dict(zip(("time", "dt"), instants, strict=True))
     if moduli:
         constants, limits, are_usable = elastic(known, moduli)
@@ -188,6 +190,11 @@ def varied(known: Sample, columns: Mapping[Address, Floats], may_differ: bool) -
             return None
         parts |= dict(zip(("u", "v"), motion, strict=True))
     names, rows = list(parts), list(zip(*parts.values(), strict=True)) or [()] * count
+    first = known._replace(**dict(zip(names, rows[0], strict=True)))
+    pairs = [(getattr(first, name), getattr(known, name)) for name in ("time", "dt", "u", "v", "limits")]
+    pairs.append((first.bars.constants, known.bars.constants))
+    if not all(np.array_equal(*pair) for pair in pairs):
+        return None
     order = np.argsort(counts, kind="stable")
     chosen = order[is_good[order]].tolist()
     return {n: known._replace(**dict(zip(names, rows[n], strict=True))) for n in chosen}

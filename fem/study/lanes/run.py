@@ -38,7 +38,7 @@ from fem.solve.energy_watch import SETTLING
 from fem.solve.loop import ErrorsTold
 from fem.solve.newton.arc import no_arc
 from fem.solve.newton.balance import note_increment
-from fem.solve.newton.groups import CONTROL, DONE, LIMIT, ROW, Loading, Motion, Nodes, Passage, Problem, Record, Scratch
+from fem.solve.newton.groups import CONTROL, DONE, ROW, Loading, Motion, Nodes, Passage, Problem, Record, Scratch
 from fem.solve.newton.march import march
 from fem.solve.outcome import numbers_in, rows_of
 from fem.solve.rods import SAME_LENGTH, SAME_RATE, check_constraints, consistent_velocities
@@ -46,7 +46,7 @@ from fem.solve.schemes import SCHEMES, Coefficients
 from fem.solve.start import evaluate_start, first_motion, initial_acceleration, open_energies, small_or_sparse_mass
 from fem.solve.statics.mechanisms import hold_unrestrained
 from fem.solve.step_system import StepSystem, loading, loading_at, prepare, record
-from fem.study.lanes.begun import Begun, begun, block_of, fits, march_begun
+from fem.study.lanes.begun import Begun, begun, block_of, criteria, fits, march_begun
 from fem.study.lanes.begun import arguments_of as begun_arguments
 from fem.study.lanes.march import (
     EXTREMES,
@@ -173,12 +173,9 @@ def march_columns(
         stage = template(first) if keeps_lengths(first) else None
     except FemError:  # its own run will report it
         return iter(())
-    numbers = list(samples)
-    chosen = list(samples.values())
-    if stage is None or not chosen:
-        return iter(())
-    stay = standing(chosen)
-    numbers, chosen = list(compress(numbers, stay)), list(compress(chosen, stay))
+    good = {number: one for number, one in samples.items() if keeps_lengths(one)} if stage else {}
+    stay = standing(list(good.values())) if good else np.zeros(0, np.bool_)
+    numbers, chosen = list(compress(good, stay)), list(compress(good.values(), stay))
     return marched(numbers, chosen, stage, every, False, may_compile)
 
 
@@ -309,9 +306,7 @@ def marched_on(group: dict[int, Begun], every: int, record_all: bool) -> Marched
     time, dt = (each[:, None, None] for each in (first.loading.time, first.loading.dt))
     rows = record_of_lanes(found, increments, time, dt, (probes, elements))
     rows = replace(rows, step=len(first.model.steps), sea_from=first.stage.environment.sea_from)
-    finite = np.isfinite(rows.energy_error).all(axis=0) & np.isfinite(rows.element_values).all(axis=(0, 1, 2))
-    good = ((outcome[REASON] == DONE) & finite.ravel())[: len(lanes)]
-    places = {numbers[lane]: lane for lane in np.flatnonzero(good).tolist()}
+    places = {numbers[lane]: lane for lane in np.flatnonzero(outcome[REASON, : len(lanes)] == DONE).tolist()}
     sinks = {number: lanes[lane].sink for number, lane in places.items()}
     counts = np.full(WIDTH, len(first.loading.dt))
     return Marched(rows, places, counts, outcome[SOLVES].astype(np.int64), sinks)
@@ -409,7 +404,7 @@ def has_same_shape(one: Sample, first: Sample) -> bool:
         orders = [[order for order, _ in each.groups] for each in (one.supports, first.supports)]
         if orders[0] != orders[1] or not np.array_equal(one.supports.group, first.supports.group):
             return False
-    same_tests = one.limits is first.limits or np.array_equal(kinds_of(one.limits), kinds_of(first.limits))
+    same_tests = one.limits is first.limits or np.array_equal(criteria(one.limits), criteria(first.limits))
     return same_tests and one.thermal.shape == first.thermal.shape
 
 
@@ -417,11 +412,6 @@ def shape_of(one: Sample) -> tuple[Any, ...]:
     """What is the same in models of one shape."""
     bars, system = one.bars, one.system
     return bars.nodes, bars.kinds, bars.off_mass.shape, system.springs.dofs, system.family, system.mass > 0.0
-
-
-def kinds_of(limits: Floats) -> Any:
-    """Which of the criteria are in use."""
-    return np.append(limits[[LIMIT.relative, LIMIT.absolute, LIMIT.correction]] >= 0.0, limits[LIMIT.to_floor])
 
 
 def arguments_of(whole: Packs, stage: StepSystem, every: int) -> tuple[Any, ...]:
