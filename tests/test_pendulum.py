@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import fem
 from fem.cli import main
 from fem.errors import CommandError
-from fem.lines.pendulums import BODIES, Pendulum, body_of, deck_text, per_link
+from fem.lines.pendulums import BODIES, Pendulum, body_of, coefficients, deck_text, per_link
 
 LENGTHS, MASSES, ANGLES, SPEEDS = (1.0, 0.5, 2.0), (2.0, 3.0, 0.25), (30.0, -75.0, 100.0), (10.0, 0.0, -40.0)
 UNEQUAL = {"lengths": LENGTHS, "masses": MASSES, "angles": ANGLES, "speeds": SPEEDS}
@@ -53,6 +55,28 @@ def test_masses_of_bars_and_points(masses):
     assert given * (3 if len(given) == 1 else 1) == pytest.approx(masses)
     assert all(points.materials[section.material].density == 0 for section in points.sections)
     assert {section.mass_rule for section in elastic(masses=masses, body="centre").sections} == {"ONE POINT"}
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("damping", [0.0, 0.4])
+def test_its_motion_obeys_the_equations_of_its_coefficients(body, damping):
+    """M (cos (theta'' + c theta') + sin theta'^2) + g G sin theta = 0; derivatives are differences, of second order."""
+    pendulum, dt, worst = Pendulum(**UNEQUAL, body=body, damping=damping), 1e-3, []
+    inertia, weight = map(np.array, coefficients(pendulum))
+    for refined in (1, 2):
+        h = dt / refined
+        model = fem.parse_deck(deck_text(replace(pendulum, time=40 * dt, dt=h, integrator="NEWMARK")))
+        history = fem.run(model)
+        place = model.mesh.coordinates + np.stack([history.of_node(node) for node in range(1, 5)], axis=1)
+        d = np.diff(place, axis=1)
+        theta = np.unwrap(np.arctan2(d[..., 0], -d[..., 2]), axis=0)
+        rate, turn = (theta[2:] - theta[:-2]) / (2 * h), (theta[2:] - 2 * theta[1:-1] + theta[:-2]) / h**2
+        between = theta[1:-1, :, None] - theta[1:-1, None, :]
+        left = np.einsum("ij,kij,kj->ki", inertia, np.cos(between), turn + damping * rate)
+        left += np.einsum("ij,kij,kj->ki", inertia, np.sin(between), rate**2)
+        left += 9.81 * weight * np.sin(theta[1:-1])
+        worst.append(np.abs(left).max() / (9.81 * weight.max()))
+    assert worst[1] < 1e-4 and worst[0] / worst[1] > 3.0
 
 
 def test_alike_links_share_their_parameters():

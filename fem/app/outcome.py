@@ -207,6 +207,7 @@ class OutcomePanel:
     def __init__(self, workplace: Workplace, on_end: Callable[[], Any] = lambda: None) -> None:
         self._workplace, self._on_end = workplace, on_end
         self._folders: list[Path] = []
+        self._names: list[str] = []
         self._runs: list[Solver | None] = []
         self._stamp: tuple[object, ...] = ()
         self._due = 0.0
@@ -243,11 +244,14 @@ class OutcomePanel:
                 self._reason = ui.label().classes("fem-quiet")
                 self._panels = ui.column().classes("w-full gap-1")
 
-    def show(self, folders: Sequence[Path], runs: Sequence[Solver | None], deck: Path | None = None) -> None:
-        """Shows other folders, with the processes of this program that write into them, and their deck.
+    def show(
+        self, folders: Sequence[Path], runs: Sequence[Solver | None], deck: Path | None = None,
+        names: Sequence[str] = (),
+    ) -> None:  # fmt: skip
+        """Shows other folders, with the processes of this program that write into them, their deck, and their names.
         All that is shown or being read of the folders before is discarded."""
         self._leave()
-        self._folders, self._runs, self._told = list(folders), list(runs), []
+        self._folders, self._runs, self._told, self._names = list(folders), list(runs), [], list(names)
         self._stamp, self._due, self._groups, self._charts = (), 0.0, {}, []
         self._all.visible = True
         self._player.show([])
@@ -336,7 +340,7 @@ class OutcomePanel:
         if stamp != self._stamp:
             self._stamp, self._groups = stamp, {}
             if seen.scenes:
-                self._player.show(seen.scenes, ["first run", "second run"] if len(seen.scenes) > 1 else None)
+                self._player.show(seen.scenes, self._names if len(seen.scenes) > 1 else None)
             self._remarks.text = "" if self.is_running and not seen.scenes else "\n".join(seen.remarks)
         self._groups |= seen.groups
         self._unit = seen.unit

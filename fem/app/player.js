@@ -33,6 +33,7 @@ function opened(scene) {
   scene.rest = scene.rest && numbers(scene.rest, Float32Array);
   scene.ends = numbers(scene.ends, Int32Array);
   scene.breaks = scene.breaks && numbers(scene.breaks, Float32Array);
+  if (scene.joints) scene.joints.numbers = numbers(scene.joints.numbers, Float32Array);
   for (const each of Object.values(scene.values)) each.numbers = numbers(each.numbers, Float32Array);
   return scene;
 }
@@ -82,6 +83,8 @@ export default {
           title="T: force along the bar. N: stress times area, differs from T where strains are large. E: strain.">colour <select class="fem-colour" v-model="colour" @change="draw">
           <option value="">none</option>
           <option v-for="[name, words] in colours_of" :value="name">{{ words }}</option></select></label>
+        <label v-if="moves && joints" title="force of each joint on the link that hangs there, over the largest of all">
+          <input class="fem-joints" type="checkbox" v-model="pulls" @change="draw"> joint forces</label>
         <button type="button" v-if="turned" @click="reset" title="the view as it was">reset view</button>
       </div>
       <div class="fem-hover" v-show="hover" :style="{ left: at[0] + 'px', top: at[1] + 'px' }">{{ hover }}</div>
@@ -92,6 +95,7 @@ export default {
       ready: false, moves: false, runs: false, now: 0, last: 0, first: 0, speed: 0, speeds: SPEEDS, trail: 0.05,
       colour: EACH, colours_of: [], legend: null, hover: "", at: [0, 0], turned: false, stamp: "",
       scale: 1, scales: SCALES, magnifies: false,
+      joints: false, pulls: false,
     };
   },
   watch: { sources: "load", marked: "draw", charts: "attach" },
@@ -139,6 +143,7 @@ export default {
       const began = !this.scenes.length;
       this.scenes = scenes;
       this.magnifies = scenes.some((scene) => scene.rest);
+      this.joints = scenes.some((scene) => scene.joints && scene.joints.largest > 0);
       for (const scene of scenes) magnified(scene, this.scale);
       this.ready = scenes.length > 0;
       if (!this.ready) return this.draw();
@@ -355,6 +360,7 @@ export default {
       }
       pen.strokeStyle = pen.fillStyle = "#009E73";
       for (const [node, load] of Object.entries(scene.loads)) this.arrow(pen, scene, see, x(Number(node), 0), load);
+      if (this.pulls && scene.joints) this.joint_forces(pen, scene, see, between, [k, next, part]);
       pen.fillStyle = "#D55E00";
       for (const i of scene.sets[this.marked] || []) this.dot(pen, seen, i, 4.5);
       pen.fillStyle = this.ink;
@@ -402,8 +408,17 @@ export default {
         pen.stroke();
       }
     },
-    arrow(pen, scene, see, from, load) {
-      const size = Math.hypot(...load) || 1, length = 0.12 * Math.hypot(...scene.high.map((h, i) => h - scene.low[i]));
+    joint_forces(pen, scene, see, between, [k, next, part]) {
+      const { nodes, numbers, largest } = scene.joints, at = (frame, p, j) => numbers[3 * (frame * nodes.length + p) + j];
+      pen.strokeStyle = pen.fillStyle = "#CC79A7";
+      nodes.forEach((node, p) => {
+        const force = [0, 1, 2].map((j) => at(k, p, j) + part * (at(next, p, j) - at(k, p, j)));
+        const size = Math.hypot(...force) / (largest || 1);
+        if (size > 0.01) this.arrow(pen, scene, see, between(node), force, 3 * size);
+      });
+    },
+    arrow(pen, scene, see, from, load, share = 1) {
+      const size = Math.hypot(...load) || 1, length = 0.12 * share * Math.hypot(...scene.high.map((h, i) => h - scene.low[i]));
       const [u, v] = see(...from), [p, q] = see(...from.map((c, i) => c + (length * load[i]) / size));
       const long = Math.hypot(p - u, q - v) || 1, [du, dv] = [(p - u) / long, (q - v) / long];
       pen.lineWidth = 2;

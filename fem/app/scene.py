@@ -53,6 +53,7 @@ class PlayerScene:
     time (k,), x (k, n, 3), ends (m, 2) node indices, the last ``dashed`` of them no bars; labels, elements: their names
     rest      (n, 3) positions without displacements, for magnifying these; None: there are none
     links     (bars,) place of each along a chain that hangs, for the colours of its curves; none: it is none, or long
+    joints    node index (p,), and force (k, p, 3) on the link that hangs there
     bobs      node index -> point mass;  heavy: bars with mass: their centres are shown
     axes      two of the plane in which everything stays, or all three; up: the one against gravity
     unit      as ``Results.symbol``
@@ -81,6 +82,7 @@ class PlayerScene:
     sets: Mapping[str, Ints] = field(default_factory=dict)
     rest: Floats | None = None
     links: Sequence[int] = ()
+    joints: tuple[Ints, Floats] | None = None
     bobs: Mapping[int, float] = field(default_factory=dict)
     heavy: Sequence[int] = ()
 
@@ -103,6 +105,10 @@ class PlayerScene:
         content = plain | {"nodes": len(self.labels), "bars": bars, "up": self.up, "values": scales}
         content |= {"time": packed(self.time, "<f8"), "x": packed(self.x), "ends": packed(self.ends, "<i4")}
         content["rest"] = None if self.rest is None else packed(self.rest)
+        if self.joints is not None:
+            nodes, force = self.joints
+            largest = float(np.linalg.norm(force, axis=2).max(initial=0.0))
+            content["joints"] = {"nodes": nodes.tolist(), "numbers": packed(force), "largest": largest}
         content["loads"] = {str(node): list(load) for node, load in self.loads.items()}
         content["bobs"] = {str(node): mass for node, mass in self.bobs.items()}
         content["sets"] = {name: indices.tolist() for name, indices in self.sets.items()}
@@ -145,6 +151,7 @@ def scene_of(results: Results) -> bytes:
         planes=[(plane.height, plane.colour, plane.is_bottom) for plane in planes_of(results)],
         breaks=reading.break_times(results), extremes=ends, rest=mesh.coordinates,
         links=links_of(results, labels) if traced else (),
+        joints=joints_of(results, motion.time) if traced else None,
         bobs={int(mesh.ends[e, 0]): float(masses[e]) for e in np.flatnonzero(~lines & (masses > 0.0))},
         heavy=np.flatnonzero(masses[mesh.bars[1]] > 0.0).tolist(),
     ).text()  # fmt: skip
@@ -157,6 +164,19 @@ def links_of(results: Results, labels: list[int]) -> list[int]:
     except Missing:
         return []
     return [chain.index(label) for label in labels] if len(chain) <= MOST_LINKS else []
+
+
+def joints_of(results: Results, time: Floats) -> tuple[Ints, Floats] | None:
+    """Joints of few links, and the forces in them at other instants than those of the tables; None: there are none."""
+    if int(results.mesh.is_bar.sum()) > MOST_LINKS:
+        return None
+    try:
+        found = joint_forces(results, MOST_LINKS)
+    except (Missing, CommandError):
+        return None
+    flat = found.force.reshape(len(found.time), -1).T
+    force = np.array([np.interp(time, found.time, part) for part in flat])
+    return found.nodes, force.T.reshape(len(time), *found.force.shape[1:])
 
 
 def values_of(

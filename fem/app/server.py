@@ -64,12 +64,13 @@ def serve(start: Path | None, host: str = HERE, port: int = 8080, is_opened: boo
     app.add_middleware(Door, key=key)
     if host in HOME:  # no other site may lead a browser here under a name of its own
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(HOME))
+    app.config.quasar_config["loadingBar"] = {"skipHijack": True}  # a bar without a name at each look at the player
     try:
         if is_opened:
             threading.Thread(target=open_browser, args=(host, port, workplace.folder, address), daemon=True).start()
         ui.run(
             lambda: Tab(workplace, start).build(), host=host, port=port, title="fem", show=False, reload=False,
-            dark=None, show_welcome_message=False, favicon=FAVICON, reconnect_timeout=PATIENCE,
+            language="en-US", dark=None, show_welcome_message=False, favicon=FAVICON, reconnect_timeout=PATIENCE,
         )  # fmt: skip
     except KeyboardInterrupt:
         pass

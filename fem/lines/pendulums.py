@@ -270,6 +270,29 @@ class Pendulum:
         return len(self.lengths)
 
 
+SHARES = {"bar": (1.0 / 3.0, 0.5), "point": (1.0, 1.0), "centre": (0.25, 0.5)}
+"""Of the mass of a link, about its upper joint: moment of inertia over m L^2, place of the centre over L."""
+
+
+def coefficients(pendulum: Pendulum) -> tuple[list[list[float]], list[float]]:
+    """M (N, N) and G (N,) of the equations of rigid links in angles from the vertical, with drag c v m:
+
+    sum_j M_ij [cos(theta_i - theta_j) (theta_j'' + c theta_j') + sin(theta_i - theta_j) theta_j'^2]
+        + g G_i sin(theta_i) = 0
+    """
+    inertia, centre = SHARES[pendulum.body]
+    beyond = [sum(pendulum.masses[i + 1 :]) for i in range(pendulum.links)]
+    lengths, masses = pendulum.lengths, pendulum.masses
+
+    def entry(i: int, j: int) -> float:
+        outer = max(i, j)
+        return lengths[i] * lengths[j] * ((inertia if i == j else centre) * masses[outer] + beyond[outer])
+
+    links = range(pendulum.links)
+    weight = [lengths[i] * (centre * masses[i] + beyond[i]) for i in links]
+    return [[entry(i, j) for j in links] for i in links], weight
+
+
 def per_link(values: float | Sequence[float], links: int, name: str) -> tuple[float, ...]:
     """One value per link from one for all or ``links`` values; none from none. Raises CommandError."""
     import numpy as np  # help on the options does without it

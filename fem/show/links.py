@@ -171,11 +171,13 @@ class LinkTree:
 @dataclass(frozen=True, slots=True, eq=False)
 class Joints:
     """k instants of p links: labels of the elements, force (k, p, 3) on each at its joint nearer to the support.
-    every: number of links; tension (k, p) of the tables, or None; source: origin of the data, and error of the balance
+    nodes (p,): indices of these joints; every: number of links; tension (k, p) of the tables, or None; source: origin
+    of the data, and error of the balance
     """
 
     time: Floats
     labels: list[int]
+    nodes: Ints
     every: int
     force: Floats
     tension: Floats | None
@@ -195,7 +197,7 @@ def joint_forces(results: Results, most: int = style.MOST_CURVES) -> Joints:
     pulls = reading.table_values(results.elements, ["T"], labels, None if motion.keys is None else motion.keys[kept])
     tension = None if pulls is None else pulls[:, :, 0]
     source = f"{motion.source or 'the tables'}; {balance}"
-    return Joints(motion.time[kept], labels, len(bars), force[:, chosen], tension, source)
+    return Joints(motion.time[kept], labels, links[chosen, 1], len(bars), force[:, chosen], tension, source)
 
 
 def joints(results: Results) -> Figure:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from fem.app.deck_text import (
     with_value,
     write_copy,
 )
+from fem.app.equations import equations_of
 from fem.app.scene import along, bar_tensions
 from fem.deck import parse_deck
 from fem.errors import CommandError
@@ -181,3 +183,16 @@ def test_a_line_that_cannot_be_is_refused():
         section_of("R9-studless")
     with pytest.raises(CommandError, match="the same point"):
         replace(MOORED, last=MOORED.first)
+
+
+@pytest.mark.parametrize("body", ["bar", "point", "centre"])
+def test_equations_are_well_formed_and_have_the_numbers_of_few_links(body):
+    """Two equal links of 1 m and 3 kg: M11 is 3 + 3/3, 3/4 or 3 of its own mass."""
+    for links in (1, 2, 6):
+        pendulum = Pendulum(links * (1.0,), links * (3.0,), links * (10.0,), body=body, damping=0.1)
+        text = equations_of(pendulum)
+        whole = ElementTree.fromstring(f"<div>{text}</div>")
+        numbers = [each.text for each in whole.iter("mn")]
+        assert len([*whole.iter("mtd")]) == (links * (links + 1) if links <= 5 else 0)
+        if links == 2:
+            assert {"bar": "4", "point": "6", "centre": "3.75"}[body] in numbers

@@ -19,6 +19,7 @@ from fem.cli import main
 from fem.lines.pendulums import Pendulum, deck_text
 from fem.runs.read import open_results
 from fem.runs.run_record import COMPLETED, INTERRUPTED
+from fem.show.links import joint_forces
 from tests.waiting import PATIENCE, wait_for
 
 
@@ -93,6 +94,21 @@ def test_angles_are_in_degrees_as_in_the_deck_with_two_derivatives(results):
     a1, a3 = results.nodes.curves(["A1", "A3"], [2])[2][1:, 3:].T
     across = np.degrees(a1 * np.cos(theta) + a3 * np.sin(theta))
     np.testing.assert_allclose(found[:, 1], across, atol=1e-4 * np.abs(across).max())
+
+
+def test_forces_of_the_joints_are_those_of_the_chart(results):
+    """The first is the reaction of the support."""
+    found = json.loads(scene_of(results))
+    time, joints = numbers(found["time"], "<f8"), found["joints"]
+    force = numbers(joints["numbers"]).reshape(len(time), 2, 3)
+    chart = joint_forces(results)
+    assert joints["nodes"] == [0, 1] and chart.nodes.tolist() == [0, 1]
+    assert joints["largest"] == pytest.approx(np.linalg.norm(force, axis=2).max(), rel=1e-6)
+    rows = results.nodes.curves(["RF1", "RF3"], [1])[1]
+    size = joints["largest"]
+    for axis, column in ((0, 3), (2, 4)):
+        expected = np.interp(time, rows[:, 2], rows[:, column])
+        np.testing.assert_allclose(force[5:-5, 0, axis], expected[5:-5], atol=0.01 * size)
 
 
 def test_links_and_bobs_of_a_scene(results, tmp_path):

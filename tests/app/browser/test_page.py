@@ -24,6 +24,12 @@ def set_short(tab, when="0.4"):
     tab.page.get_by_label("time", exact=True).first.fill(when)
 
 
+def choose(tab, name, option):
+    """An option of a field."""
+    tab.of(name).click()
+    tab.page.get_by_role("option", name=option).click()
+
+
 def download(tab, press) -> Path:
     with tab.page.expect_download() as waiting:
         press()
@@ -261,7 +267,7 @@ def test_an_empty_folder_is_refused(open_tab, tmp_path):
 def test_two_runs_from_nearly_the_same_start(open_tab):
     tab = open_tab()
     tab.page.get_by_role("button", name="Double pendulum").click()
-    tab.page.get_by_text("two runs from nearly the same start").click()
+    choose(tab, "runs", "two runs from nearly the same start")
     set_short(tab, "1")
     tab.of("run").click()
     tab.ends("completed")
@@ -291,3 +297,77 @@ def test_it_fits_a_phone(open_tab, look):
         assert tab.page.evaluate("() => document.documentElement.scrollWidth") <= 390
     assert tab.page.get_by_role("button", name="theme: light or dark").count() == 1
     assert ("body--dark" in tab.page.locator("body").get_attribute("class")) == (look == "dark")
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_everything_has_a_name_and_can_be_read(open_tab, look, app):
+    """axe-core: labels, language, headings, contrast, keyboard; of every tab, and of a run."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    tab, found = open_tab(color_scheme=look), []
+
+    def judge(where: str) -> None:
+        wrong = Axe().run(tab.page).response["violations"]
+        found.extend((where, each["id"], node["html"]) for each in wrong for node in each["nodes"])
+
+    for text in ("Equations of motion", "Lyapunov exponent"):
+        tab.page.get_by_text(text).first.click()
+    set_short(tab, "0.05")
+    tab.until(lambda: tab.of("run").is_enabled())
+    tab.of("run").click()
+    tab.ends("completed")
+    tab.until(lambda: tab.page.locator(".fem-chart canvas").count() == 1)
+    judge("run")
+    for place in ("Line", "Deck", "Results"):
+        tab.page.get_by_role("tab", name=place).click()
+        tab.page.wait_for_timeout(1000)
+        judge(place)
+    tab.of("open").click()
+    tab.until(lambda: tab.of("folder-wrong").inner_text() != "")
+    judge("refused")
+    assert not found
+
+
+def test_two_integrators_side_by_side_with_the_forces_of_joints(open_tab):
+    tab = open_tab()
+    tab.page.get_by_role("button", name="Double pendulum").click()
+    tab.page.get_by_text("Equations of motion").click()
+    tab.until(lambda: tab.of("equations").locator("math").count() == 3)
+    choose(tab, "runs", "two integrators side by side")
+    set_short(tab, "1")
+    tab.of("run").click()
+    tab.ends("completed")
+    tab.until(lambda: tab.of("remarks").inner_text().startswith("distance of the two runs"))
+    names = "() => getElement(Number(document.querySelector('.fem-outcome .fem-player').id.slice(1))).names"
+    assert tab.page.evaluate(names) == ["ENERGY MOMENTUM", "NEWMARK"]
+    tab.page.locator(".fem-outcome .fem-place").fill("0.4")  # pauses
+    pictures = []
+    for shown in (False, True):
+        tab.page.locator(".fem-joints").set_checked(shown)
+        tab.page.wait_for_timeout(150)
+        canvas = tab.page.locator(".fem-outcome .fem-player canvas")
+        pictures.append(canvas.evaluate("canvas => canvas.toDataURL()"))
+    assert pictures[0] != pictures[1]
+
+
+def test_section_and_exponent_of_the_string_pendulum(open_tab):
+    """By the commands: period two of the rope at A = 8; what is wrong is said."""
+    tab = open_tab()
+    tab.page.get_by_role("tab", name="Deck").click()
+    tab.of("deck").fill(str(ROOT / "inputs" / "string_pendulum_rope.inp"))
+    tab.of("open-deck").click()
+    tab.until(lambda: tab.of("parameter-increments").count() == 1 and tab.of("run-deck").is_enabled())
+    tab.of("parameter-increments").fill("400")
+    tab.page.get_by_text("Chaos: section and Lyapunov exponent").click()
+    said = tab.of("exponent").last
+    cycles = tab.page.get_by_label("periods", exact=True).last
+    cycles.fill("1")
+    tab.until(lambda: tab.of("sections").is_enabled())
+    tab.of("sections").click()
+    tab.until(lambda: "from 2 to" in said.inner_text())
+    cycles.fill("60")
+    tab.of("sections").click()
+    tab.until(lambda: "period" in said.inner_text() and tab.page.locator(".fem-picture img").count() == 1)
+    tab.page.get_by_label("over", exact=True).last.fill("20")
+    tab.of("lyapunov").last.click()
+    tab.until(lambda: "exponent" in said.inner_text() and "computing" not in said.inner_text())
