@@ -19,7 +19,16 @@ import pytest
 
 import fem
 from fem.cli import main
-from fem.codes.compare import ENDS_EARLY, REASON_COLUMNS, RUN, CodeAnswer, Comparison, answer_of, explanations
+from fem.codes.compare import (
+    ENDS_EARLY,
+    REASON_COLUMNS,
+    RUN,
+    CodeAnswer,
+    Comparison,
+    Explained,
+    answer_of,
+    explanations,
+)
 from fem.codes.export import CODES
 from fem.codes.reasons import REASONS, same
 from fem.deck import parse_deck
@@ -61,6 +70,7 @@ def test_differences_are_within_the_bars_or_explained(name, code):
     named = set(filter(None, DECKS[name].reasons[code].split(", ")))
     assert bool(found.beyond(code)) == bool(found.tried) == bool(named), str(found)
     assert {reason for reason, part in best(found).items() if part > EXPLAINED} - {"together"} == named
+    assert not named or any(found.agrees(code, each.beyond_error) for each in found.tried if not each.failed)
     assert all(f"reason: {code}, {reason}: " in str(found) for reason in named)
 
 
@@ -104,6 +114,15 @@ def unlike(words: str) -> tuple[Comparison, Model]:
     answer = CodeAnswer("opensees", "done", "", names, np.column_stack([time, theirs]))
     found = Comparison(names, time, none, none, (answer,), {"opensees": theirs}, {"opensees": none})
     return found, parse_deck(deck(*SWING, moves(WEIGHT, 0.02, 0.1, words), strain="GREEN"))
+
+
+def test_the_error_that_a_change_leaves_widens_the_bars():
+    """0.4 of 1 is left, of which 0.3 may be the error of both."""
+    found, _ = unlike(NEWMARK)
+    apart = np.full((2, 1), 0.4)
+    tried = [Explained("opensees", REASONS[0], apart, "", error) for error in (0.0, 0.3)]
+    (whole,), (rest,) = (replace(found, bars=np.full((2, 1), 0.15), tried=(each,)).reasons() for each in tried)
+    assert whole[3:7] == pytest.approx((1.0, 0.4, 0.6, 0.0)) and rest[3:7] == pytest.approx((1.0, 0.4, 0.6, 1.0))
 
 
 def test_a_change_that_fails_is_a_row_with_its_reason():
