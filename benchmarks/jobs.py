@@ -107,6 +107,10 @@ class Job:
         return RELATIVE_RESIDUAL * self.gravity_norm / math.sqrt(axes * self.free_nodes)
 
 
+MANY_EXPLICIT = Job("W2", 10, 1e-4, 4000, explicit=True)
+"""A row of ``many`` by central differences; the chain of M2, whose EA is varied up to 2e5: at most 2.2e-4 is stable."""
+
+
 def jobs_of(work: str, sizes: tuple[int, ...] = ()) -> list[Job]:
     """The jobs of a row of the table; ``sizes`` replaces its own."""
     if work == "W1":

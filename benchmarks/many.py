@@ -1,4 +1,5 @@
-"""``python -m benchmarks many``: many rows of a small deck, beside JAX, CableDyn and MoorDyn, in microseconds a row.
+"""``python -m benchmarks many``: many rows of a small deck, beside JAX, MuJoCo, CableDyn and MoorDyn, in microseconds a
+row.
 
 What counts is processor time. Of fem: that of the whole command ``fem sweep`` with one worker, from deck to table, less
 that of a sweep of four rows, over the rows beyond these; lanes are compiled before, and taken wherever a deck allows
@@ -27,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.jobs import MANY_EXPLICIT
 from benchmarks.line_jobs import heaving
 from benchmarks.lines import text_with
 from benchmarks.measure import OURS
@@ -124,6 +126,14 @@ T
 """
 
 
+def explicit_text() -> str:
+    """The same by central differences, as a peer without strain measures has them: elongation over length."""
+    job, head = MANY_EXPLICIT, "*DYNAMIC, DIRECT, "
+    text = chain_text().replace("M2:", "M2X:").replace("STRAIN=GREEN", "STRAIN=ENGINEERING")
+    before, rest = text.split(head)
+    return f"{before}{head}EXPLICIT\n{job.dt!r}, {job.dt * job.increments!r}\n{rest[rest.index('*DLOAD') :]}"
+
+
 def wave_text() -> str:
     """The line of ``heaving`` in a regular wave of height H and period T; AIRY takes the amplitude."""
     return line_text(["amplitude = H/2"], ["*WAVE, TYPE=AIRY, WAVE PERIOD", "<amplitude>, <T>, 0., 1., 0."])
@@ -161,6 +171,14 @@ STUDIES = {
         "pendulum over duration", pendulum_text, along("duration", 1.18392, 3.55176), 10_000, {"jax": 10_000}, 1e-6
     ),
     "M2": Study("chain of 10 bars over EA", chain_text, along("EA", 5e4, 2e5), 2048, {"jax": 2048}, 1e-6),
+    "M2X": Study(
+        "the same by central differences",
+        explicit_text,
+        along("EA", 5e4, 2e5),
+        2048,
+        {"mujoco": 256},
+        1e-6,
+    ),
     "M3": Study(
         "line of 20 bars in a regular wave",
         wave_text,
@@ -266,6 +284,9 @@ def command_of(name: str, peer: str, rows: int, options: argparse.Namespace, fol
         ((_, first, last, _),) = STUDIES[name].axes(rows)
         words = name, repr(first), repr(last), str(rows), relative
         return [options.jax_python, "-m", "benchmarks.peer_jax", *words]
+    if peer == "mujoco":
+        ((_, first, last, _),) = STUDIES[name].axes(rows)
+        return [options.peer_python, "-m", "benchmarks.peer_mujoco", repr(first), repr(last), str(rows)]
     return [options.peer_python, "-m", "benchmarks.peer_lines", peer, str(write_rows(name, rows, folder))]
 
 
@@ -273,7 +294,7 @@ def measure(name: str, options: argparse.Namespace) -> list[Outcome]:
     """A job in all programs that have an interpreter, in turn."""
     study = STUDIES[name]
     rows = options.rows or study.rows
-    given = {"jax": options.jax_python, "cabledyn": options.peer_python, "moordyn": options.peer_python}
+    given = dict.fromkeys(("cabledyn", "moordyn", "mujoco"), options.peer_python) | {"jax": options.jax_python}
     peers = {peer: min(most, options.rows or most) for peer, most in study.peers.items() if given[peer]}
     ours = Outcome(name, OURS, len(study.cases(rows)), [])
     others = [Outcome(name, peer, len(study.cases(its)), []) for peer, its in peers.items()]
@@ -386,7 +407,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--jobs", nargs="+", choices=list(STUDIES), default=list(STUDIES), help="default: all")
     top.add_argument("--rows", type=int, default=0, help="rows of each job, of peers at most (default: its own)")
     top.add_argument("--rounds", type=int, default=3, help="runs of each program, in turn (default: 3)")
-    top.add_argument("--peer-python", default="", help="interpreter that has CableDyn and MoorDyn; none: without them")
+    top.add_argument("--peer-python", default="", help="interpreter that has CableDyn, MoorDyn, MuJoCo; none: without")
     top.add_argument("--jax-python", default="", help="interpreter that has JAX; none: without it")
     top.add_argument("--scale", action="store_true", help="seconds and memory of M1 over rows (at most --rows)")
     top.add_argument("--output", type=Path, default=Path("results/benchmarks"), help="folder of the report")

@@ -1,4 +1,5 @@
-"""One explicit job in MuJoCo, in a process of its own: ``python -m benchmarks.peer_mujoco JOB``.
+"""One explicit job in MuJoCo, in a process of its own: ``python -m benchmarks.peer_mujoco JOB``. With three words, the
+first and last EA and how many: the chain of ``many`` with each of them, in a batch (``mujoco.batch``).
 
 Every free node is a body with three slides and the lumped mass, every bar a spatial tendon whose stiffness is EA/L
 (engineering strain). Its Euler rule advances velocities and then positions, which is leapfrog when the velocities start
@@ -15,11 +16,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks.arrays import Arrays, arrays_of
-from benchmarks.jobs import GRAVITY, Job
+from benchmarks.jobs import GRAVITY, MANY_EXPLICIT, Job
 from benchmarks.process import ENOUGH_SECONDS, LONG_PASS, MOST_PASSES, job_of, peak_mib, report
 
 INERTIA = 1e-9
 """Moments of inertia MuJoCo wants of every body; nothing turns."""
+
+
+PASSES = 2
+"""Of a batch; the least counts."""
 
 
 def model_text(job: Job, arrays: Arrays) -> str:
@@ -83,5 +88,34 @@ def run(job: Job) -> dict[str, Any]:
     }
 
 
+def run_rows(moduli: np.ndarray) -> dict[str, Any]:
+    """Seconds of all rows on one thread; the tip and the force of the first bar at the end of the first and last."""
+    import mujoco
+    from mujoco.batch import Batch
+
+    job = MANY_EXPLICIT
+    arrays, seconds = arrays_of(job), list[float]()
+    batch = Batch(mujoco.MjModel.from_xml_string(model_text(job, arrays)), len(moduli), 1)
+    batch.expand("tendon_stiffness")[:] = moduli[:, None] / arrays.length
+    q, v, a = map(batch.bind, ("qpos", "qvel", "qacc"))
+    for _ in range(PASSES):
+        began = time.process_time()
+        batch.reset()
+        v -= 0.5 * job.dt * a
+        batch.step(nstep=job.increments)
+        seconds.append(time.process_time() - began)
+    first_bar = arrays.coordinates[1] + q[:, :3]
+    tension = moduli * (np.linalg.norm(first_bar, axis=1) / job.cell - 1.0)
+    found = [
+        {f"U1_{job.size + 1}_end": u[-3], f"U3_{job.size + 1}_end": u[-1], "T_1_end": force}
+        for u, force in zip(q.tolist(), tension.tolist(), strict=True)
+    ]
+    return {"seconds": min(seconds), "version": mujoco.__version__, "first": found[0], "last": found[-1]}
+
+
 if __name__ == "__main__":
-    report(lambda: run(job_of(sys.argv[1])))
+    if len(sys.argv) > 2:
+        low, high, rows = sys.argv[1:]
+        report(lambda: run_rows(np.linspace(float(low), float(high), int(rows))))
+    else:
+        report(lambda: run(job_of(sys.argv[1])))

@@ -102,12 +102,18 @@ class CodeAnswer(NamedTuple):
 
 
 class Explained(NamedTuple):
-    """A known reason, tried: what a code and we differ by with that one change (k, c), or why this is not known."""
+    """A known reason, tried: what a code and we differ by with that one change (k, c), or why this is not known. The
+    change may leave an error (k, c) in both, as a mesh does; what is more than that is ``beyond_error``."""
 
     code: str
     reason: Reason
     apart: Floats
     failed: str = ""
+    error: Floats | float = 0.0
+
+    @property
+    def beyond_error(self) -> Floats:
+        return np.asarray(self.apart - self.error)
 
 
 @dataclass(frozen=True)
@@ -179,17 +185,17 @@ class Comparison:
         """As ``REASON_COLUMNS``: a row for each reason that was tried and each difference beyond the bars, the largest
         of a reason over the size of its kind first."""
         found = []
-        for code, reason, with_it, failed in self.tried:
-            apart, rows = self.apart(code), list[tuple[float, tuple[Any, ...]]]()
+        for each in self.tried:
+            code, apart, rows = each.code, self.apart(each.code), list[tuple[float, tuple[Any, ...]]]()
             for column in self.beyond(code):
-                before, after = (np.nanmax(each[:, column], initial=0.0) for each in (apart, with_it))
-                if failed:
+                before, after = (np.nanmax(values[:, column], initial=0.0) for values in (apart, each.apart))
+                if each.failed:
                     numbers = before, np.nan, np.nan, np.nan
                 else:
-                    within = self.within(code, column, with_it[:, column])
+                    within = self.within(code, column, each.beyond_error[:, column])
                     numbers = before, after, max(0.0, 1.0 - after / before), within
-                what = (code, reason.name, self.names[column], *map(float, numbers))
-                rows.append((before / self.size_of_kind(column), (*what, failed or reason.sentence)))
+                what = (code, each.reason.name, self.names[column], *map(float, numbers))
+                rows.append((before / self.size_of_kind(column), (*what, each.failed or each.reason.sentence)))
             found += [row for _, row in sorted(rows, key=lambda row: -row[0])]
         return found
 
@@ -296,23 +302,33 @@ def explanations(found: Comparison, model: Model, its_answer: Callable[..., Code
     where something is left. Each repeats what it changes: our run, or that of the code."""
     here = cache(lambda reason: run_here(reason.ours(model), model, found))
 
-    def explained(code: str, reason: Reason) -> Explained | None:
-        ours, values = found.ours, found.values[code]
+    def with_change(code: str, reason: Reason) -> tuple[Floats, Floats] | None:
+        """(k, c) of ours and of the code, None where the reason changes neither. FemError: a run failed."""
+        ours, its = found.ours, found.values[code]
         try:
             is_ours, is_its = reason.changes_ours(model), reason.changes_its(code, model)
             ours = here(reason) if is_ours else ours
         except FemError as error:
-            return Explained(code, reason, np.full_like(ours, np.nan), f"fem: {error}")
+            raise FemError(f"fem: {error}") from None
         if is_its:
             answer = its_answer(code, reason.its(model), **reason.options(model))
             if answer.status != "done":
-                return Explained(code, reason, np.full_like(ours, np.nan), f"{code}: {answer.reason}")
-            values = answer.at(found.names, found.time)
-        if not (is_ours or is_its):
-            return None
-        apart = np.abs(values - ours)
+                raise FemError(f"{code}: {answer.reason}")
+            its = answer.at(found.names, found.time)
+        return (ours, its) if is_ours or is_its else None
+
+    def explained(code: str, reason: Reason) -> Explained | None:
+        unknown = np.full_like(found.ours, np.nan)
+        try:
+            if not (pair := with_change(code, reason)):
+                return None
+            less = with_change(code, reason.halfway) if reason.halfway else pair
+        except FemError as error:
+            return Explained(code, reason, unknown, str(error))
+        apart, (ours, its) = np.abs(pair[1] - pair[0]), less or pair
         lacks_some = np.isfinite(found.apart(code)) & ~np.isfinite(apart)
-        return Explained(code, reason, apart, ENDS_EARLY if lacks_some.any() else "")
+        left_in_both = np.nan_to_num(np.abs(pair[0] - ours) + np.abs(pair[1] - its))
+        return Explained(code, reason, apart, ENDS_EARLY if lacks_some.any() else "", left_in_both)
 
     for code in (answer.code for answer in found.answers if answer.status == "done"):
         if not (beyond := found.beyond(code)):
@@ -323,13 +339,16 @@ def explanations(found: Comparison, model: Model, its_answer: Callable[..., Code
         tried = [each for reason in REASONS if code in reason.codes and (each := explained(code, reason))]
         yield from tried
         best = min(tried, key=left, default=None)
-        if best is None or left(best) > (1.0 - HELPS) * before or found.agrees(code, best.apart):
+        if best is None or left(best) > (1.0 - HELPS) * before or found.agrees(code, best.beyond_error):
             continue
-        chosen, others = [best.reason], [each.reason for each in tried if each is not best]
+        _, *others = (each.reason for each in sorted(tried, key=left))
+        chosen = [best.reason]
         for reason in others:
             more = explained(code, all_of([*chosen, reason]))
             if more and left(more) < (1.0 - HELPS) * left(best):
                 best, chosen = more, [*chosen, reason]
+            if found.agrees(code, best.beyond_error):
+                break
         if len(chosen) > 1:
             yield best
 

@@ -123,9 +123,13 @@ def without_friction(model: Model) -> Model:
     return replace(model, seabeds=tuple(replace(bed, axial=0.0, lateral=0.0) for bed in model.seabeds))
 
 
-def split_in_four(model: Model) -> Model:
+def split_in_two(model: Model) -> Model:
     """Lines in water."""
-    return refined(refined(model).model).model if any(step.fluid_loads for step in model.steps) else model
+    return refined(model).model if any(step.fluid_loads for step in model.steps) else model
+
+
+def split_in_four(model: Model) -> Model:
+    return split_in_two(split_in_two(model))
 
 
 def with_one_gravity(model: Model) -> Model:
@@ -140,7 +144,9 @@ def without_watch(model: Model) -> Model:
 
 
 class Reason(NamedTuple):
-    """Why a code differs: ``ours`` changes what we run, ``its`` what is exported, ``options`` how that is done."""
+    """Why a code differs: ``ours`` changes what we run, ``its`` what is exported, ``options`` how that is done.
+    ``halfway``: a change of half the extent, where the whole one leaves an error of first order: what both programs
+    still change from there on is this error of theirs."""
 
     name: str
     sentence: str
@@ -148,6 +154,7 @@ class Reason(NamedTuple):
     ours: Change = same
     its: Change = same
     options: Callable[[Model], Mapping[str, Any]] = lambda model: {}
+    halfway: Reason | None = None
 
     def changes_ours(self, model: Model) -> bool:
         return self.ours(model) != model
@@ -167,8 +174,9 @@ def all_of(reasons: Sequence[Reason]) -> Reason:
 
     ours, its = (after_each_other([getattr(each, whose) for each in reasons]) for whose in ("ours", "its"))
     options = lambda model: {key: value for each in reasons for key, value in each.options(model).items()}  # noqa: E731
-    names = ", ".join(each.name for each in reasons)
-    return Reason("together", f"{names} at once", reasons[0].codes, ours, its, options)
+    names, some = ", ".join(each.name for each in reasons), any(each.halfway for each in reasons)
+    halfway = all_of([each.halfway or each for each in reasons]) if some else None
+    return Reason("together", f"{names} at once", reasons[0].codes, ours, its, options, halfway)
 
 
 ALL = ("calculix", "opensees", "moordyn")
@@ -200,7 +208,8 @@ REASONS = (
     Reason("pushing", "MoorDyn's lines do not push: NO COMPRESSION in fem", ("moordyn",),
            ours=of_materials(lambda one: replace(one, compression_ratio=0.0))),
     Reason("mesh", "MoorDyn takes drag at nodes, across the mean of the bars beside them, fem along each bar: each bar "
-           "of lines in four, in both", ("moordyn",), ours=split_in_four, its=split_in_four),
+           "of lines in four, in both; bars with what four change of two", ("moordyn",), ours=split_in_four,
+           its=split_in_four, halfway=Reason("mesh", "", ("moordyn",), ours=split_in_two, its=split_in_two)),
     Reason("friction", "MoorDyn's is a damper up to mu W, where the deck's holds: no friction in both", ("moordyn",),
            ours=without_friction, its=without_friction),
     Reason("g", "MoorDyn has one g, of weight and buoyancy: that of GRAV in *AQUA of fem", ("moordyn",),

@@ -10,8 +10,6 @@ import json
 import math
 import shutil
 import subprocess
-import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -20,17 +18,17 @@ from scipy.optimize import brentq
 import fem
 from fem.codes.from_moordyn import FRICTION_DAMPING, GRAVITY
 from fem.deck import parse_deck
+from tests.codes.installed import PYTHON, skip_without
 
 HERE = Path(__file__).parent
 
 
-def printed_by(package: str, tmp_path_factory: pytest.TempPathFactory) -> dict:
-    """The JSON of a script, run by this Python."""
-    if find_spec(package) is None:
-        pytest.skip(f"no {package}")
-    folder, name = tmp_path_factory.mktemp(package), package.removesuffix("py")
+def printed_by(code: str, tmp_path_factory: pytest.TempPathFactory) -> dict:
+    """The JSON of a script, run by the Python that has the code."""
+    skip_without(code)
+    folder = tmp_path_factory.mktemp(code)
     out = folder / "found.json"
-    run = [sys.executable, str(HERE / f"{name}_behaviours.py"), str(out)]
+    run = [PYTHON, str(HERE / f"{code}_behaviours.py"), str(out)]
     done = subprocess.run(run, cwd=folder, capture_output=True, text=True, timeout=120)
     assert out.exists(), done.stdout + done.stderr
     return json.loads(out.read_text())
@@ -38,7 +36,7 @@ def printed_by(package: str, tmp_path_factory: pytest.TempPathFactory) -> dict:
 
 @pytest.fixture(scope="module")
 def opensees(tmp_path_factory):
-    return printed_by("openseespy", tmp_path_factory)
+    return printed_by("opensees", tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
@@ -284,9 +282,8 @@ U
 @pytest.fixture
 def ccx(tmp_path):
     """Runs a mass of 1 on a spring of 100: exit code, and (quantity, node) -> rows of time and its part along x."""
+    skip_without("calculix")
     program = shutil.which("ccx")
-    if not program:
-        pytest.skip("no ccx")
 
     def run(**given: object):
         words = {

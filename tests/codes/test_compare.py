@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv
 import os
-import shutil
 import stat
 import sys
 import time
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +19,7 @@ from fem.codes.reasons import finer
 from fem.deck import parse_deck
 from fem.errors import CommandError
 from fem.model import Dynamic
+from tests.codes.installed import PYTHON, skip_without
 
 DECK = """*HEADING
 a bar swings, SI units
@@ -186,16 +185,9 @@ def test_command(deck, tmp_path, capsys):
     assert (folder / "comparison.png").read_bytes()[:4] == b"\x89PNG"
 
 
-def skip_without(code: str) -> None:
-    if code == "calculix" and not shutil.which("ccx"):
-        pytest.skip("no ccx")
-    if code != "calculix" and find_spec(RUN[code]) is None:
-        pytest.skip(f"no {RUN[code]}")
-
-
 def largest(deck: str, code: str) -> tuple[float, float, list[str]]:
     """Differences of U over the largest U, of T over the largest T, and the notes."""
-    found = fem.compare(parse_deck(deck), [code], error_bars=False)
+    found = fem.compare(parse_deck(deck), [code], python=PYTHON, error_bars=False)
     assert {row[1] for row in found.rows()} == {"done"}, found.rows()
     rows = {kind: [row for row in found.rows() if row[2].startswith(kind)] for kind in "UT"}
     u, t = (max((r[5] for r in its), default=0.0) / max((r[4] for r in its), default=1.0) for its in rows.values())
@@ -206,7 +198,7 @@ def largest(deck: str, code: str) -> tuple[float, float, list[str]]:
 def test_installed_codes_agree(deck, code):
     """Same mass, strain and scheme: CalculiX prints 7 digits; MoorDyn has steps of its own, ours is wrong by dt."""
     skip_without(code)
-    found = fem.compare(deck, [code], error_bars=False)
+    found = fem.compare(deck, [code], python=PYTHON, error_bars=False)
     limit = {"calculix": 1e-6, "opensees": 1e-7, "moordyn": 2e-3}[code]
     assert {row[1] for row in found.rows()} == {"done"}
     assert max(row[5] for row in found.rows() if row[2].startswith("U")) < limit

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import csv
 import os
-import shutil
 import sys
 from dataclasses import replace
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -19,13 +17,23 @@ import pytest
 
 import fem
 from fem.cli import main
-from fem.codes.compare import ENDS_EARLY, REASON_COLUMNS, RUN, CodeAnswer, Comparison, answer_of, explanations
+from fem.codes.compare import (
+    ENDS_EARLY,
+    REASON_COLUMNS,
+    RUN,
+    CodeAnswer,
+    Comparison,
+    Explained,
+    answer_of,
+    explanations,
+)
 from fem.codes.export import CODES
 from fem.codes.reasons import REASONS, same
 from fem.deck import parse_deck
 from fem.model import Model
 from fem.study.tracks import tracked
 from tests.codes.decks_of_codes import DRY, IN_WATER, LET_GO, MOTIONS, NEWMARK, SWING, WEIGHT, deck, moves
+from tests.codes.installed import PYTHON, skip_without
 
 DECKS = DRY | IN_WATER | MOTIONS
 CASES = [(name, code) for name, one in DECKS.items() for code in one.reasons]
@@ -33,11 +41,6 @@ EXPLAINED = 0.75
 """Of the largest difference; four times as many bars leave a quarter where the order is the first."""
 LESS = 0.3
 """Beside other reasons."""
-
-
-def skip_without(code: str) -> None:
-    if not (shutil.which("ccx") if code == "calculix" else find_spec(RUN[code])):
-        pytest.skip(f"no {RUN[code]}")
 
 
 def best(found: Comparison) -> dict[str, float]:
@@ -56,11 +59,12 @@ def test_there_are_twenty():
 @pytest.mark.parametrize(("name", "code"), CASES, ids=[f"{name}: {code}" for name, code in CASES])
 def test_differences_are_within_the_bars_or_explained(name, code):
     skip_without(code)
-    found = fem.compare(parse_deck(DECKS[name].text), [code])
+    found = fem.compare(parse_deck(DECKS[name].text), [code], python=PYTHON)
     assert {row[1] for row in found.rows()} == {"done"}, found.rows()
     named = set(filter(None, DECKS[name].reasons[code].split(", ")))
     assert bool(found.beyond(code)) == bool(found.tried) == bool(named), str(found)
     assert {reason for reason, part in best(found).items() if part > EXPLAINED} - {"together"} == named
+    assert not named or any(found.agrees(code, each.beyond_error) for each in found.tried if not each.failed)
     assert all(f"reason: {code}, {reason}: " in str(found) for reason in named)
 
 
@@ -106,6 +110,15 @@ def unlike(words: str) -> tuple[Comparison, Model]:
     return found, parse_deck(deck(*SWING, moves(WEIGHT, 0.02, 0.1, words), strain="GREEN"))
 
 
+def test_the_error_that_a_change_leaves_widens_the_bars():
+    """0.4 of 1 is left, of which 0.3 may be the error of both."""
+    found, _ = unlike(NEWMARK)
+    apart = np.full((2, 1), 0.4)
+    tried = [Explained("opensees", REASONS[0], apart, "", error) for error in (0.0, 0.3)]
+    (whole,), (rest,) = (replace(found, bars=np.full((2, 1), 0.15), tried=(each,)).reasons() for each in tried)
+    assert whole[3:7] == pytest.approx((1.0, 0.4, 0.6, 0.0)) and rest[3:7] == pytest.approx((1.0, 0.4, 0.6, 1.0))
+
+
 def test_a_change_that_fails_is_a_row_with_its_reason():
     """And one that changes nothing is not tried."""
     found, model = unlike(NEWMARK)
@@ -142,9 +155,9 @@ def test_reasons_of_what_the_bars_contain(reason):
     text, code = UNSEEN[reason]
     skip_without(code)
     model = parse_deck(text)
-    found = fem.compare(model, [code])
+    found = fem.compare(model, [code], python=PYTHON)
     found = replace(found, bars=np.zeros_like(found.bars), its_bars={code: np.zeros_like(found.bars)})
-    run = partial(answer_of, python=sys.executable, time_limit=60.0)
+    run = partial(answer_of, python=PYTHON, time_limit=60.0)
     parts = best(replace(found, tried=tuple(explanations(found, model, run))))
     assert parts[reason] > LESS and parts[reason] == max(parts.values())
     assert parts.get("mass rule", 0.0) == 0.0 and ("mass rule" in parts) == (text == RULED)
