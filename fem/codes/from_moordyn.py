@@ -60,6 +60,8 @@ MOTION = """\
 
 BEGIN = 2.0
 """Total time at which the motion and MoorDyn's time begin: each step before it takes 1."""
+GIVE = 1e-5
+"""How far the springs that pin a rod to a free body give under its weight."""
 GRAVITY = 9.80665
 """Of MoorDyn-C without the option (source/MoorDyn2.cpp)."""
 FRICTION_DAMPING = 200.0
@@ -102,7 +104,7 @@ def chains_of(moorings: Moorings) -> list[Chain]:
     hinges = {label for label, its in pairs.items() if all(moorings.types[line.type].bends for line in its)}
     joints = {label for label in pairs if label not in hinges or moorings.points[label].is_connector}
     segments = sum(line.segments for line in moorings.lines)
-    largest = max(segments + 2, *(line.label for line in moorings.lines), *moorings.points)
+    largest = max([segments + 2, *(line.label for line in moorings.lines), *moorings.points])
     size = 10 ** max(3, math.ceil(math.log10(largest + 1)))
     left = sorted(moorings.lines, key=lambda line: line.first in joints and line.last in joints)
     found: list[Chain] = []
@@ -120,6 +122,11 @@ def chains_of(moorings: Moorings) -> list[Chain]:
     return found
 
 
+def last_of(chains: list[Chain]) -> int:
+    """The largest label of nodes and bars of all lines."""
+    return max((chain.nodes[-1] for chain in chains), default=0)
+
+
 def deck_text(
     moorings: Moorings, chains: list[Chain], bottom: Bathymetry, water: MoorDynWater, notices: list[str]
 ) -> str:
@@ -128,11 +135,17 @@ def deck_text(
     pressing = [moorings.option("kBot", "kb", default=3e6), moorings.option("cBot", "cb", default=3e5)]
     both = moorings.option("FrictionCoefficient", default=0.0)
     friction = [moorings.option("MU_KA", default=both), moorings.option("MU_KT", default=both)]
-    label = max(chain.nodes[-1] for chain in chains) + 2 * max(moorings.points) + 1
+    label = last_of(chains) + 2 * max(moorings.points, default=0) + 1
     bodies = bodies_of(moorings, nodes_of(chains), label, gravity, density)
-    steps = [*REST.splitlines(), *bodies.weights, *weight_lines(moorings, chains, gravity, density, bodies.forces)]
+    weights = [*bodies.weights, *weight_lines(moorings, chains, gravity, density, bodies.forces)]
     water_loads = water_lines(moorings, chains, bodies.water, bool(water.history))
-    steps += ["*END STEP", *STREAM.splitlines(), *water_loads, "*END STEP", *MOTION.splitlines()]
+    if not density:
+        weights, water_loads = [line for line in weights if ", PB," not in line], []
+    begin, motion = BEGIN, MOTION.splitlines()
+    steps = [*REST.splitlines(), *weights, "*END STEP", *STREAM.splitlines(), *water_loads, "*END STEP", *motion]
+    if not chains:  # nothing that would come to rest: all acts from the beginning of the motion
+        begin, steps = 0.0, [*motion[:-1], "*NODE PRINT, NSET=POINTS", "COORD, U", "*DLOAD", *weights, *water_loads]
+        steps += motion[-1:]
     what = f"{moorings.file.name}: {len(moorings.lines)} mooring lines, from MoorDyn. SI units: m, kg, s, N"
     lines = [
         *("*HEADING", what, *(f"** {notice}" for notice in notices)),
@@ -142,10 +155,10 @@ def deck_text(
         *bodies.mesh,
         *("*AQUA", f"{-bottom.mean!r}, 0., {gravity!r}, {density!r}"),
         *(numbers(row[1:] + row[:1]) for row in water.currents),
-        *water.lines(BEGIN),
-        *history_lines(water),
+        *water.lines(begin),
+        *history_lines(water, begin),
         *(line for name in used(moorings) for line in bed_lines(moorings, name, bottom, pressing, friction)),
-        *failure_lines(moorings, bars_beside(chains), BEGIN),
+        *failure_lines(moorings, bars_beside(chains), begin),
         *steps,
     ]
     return "".join(f"{line}\n" for line in lines)
@@ -153,6 +166,8 @@ def deck_text(
 
 def mesh_lines(moorings: Moorings, chains: list[Chain]) -> list[str]:
     """End nodes, lines between them, sets of both, supports of the ends."""
+    if not chains:
+        return []
     lines, where = ["*NODE, NSET=POINTS"], nodes_of(chains)
     for chain in chains:
         for label, end in ((chain.nodes[0], chain.points[0]), (chain.nodes[-1], chain.points[-1])):
@@ -194,7 +209,7 @@ def mass_lines(end: MoorDynPoint, node: int) -> list[str]:
 def added_lines(moorings: Moorings, chains: list[Chain], density: float) -> list[str]:
     """Added mass of free points, rho V Ca in all directions: without weight, so it is an element of its own."""
     where, lines = nodes_of(chains), list[str]()
-    label = max(chain.nodes[-1] for chain in chains) + max(moorings.points)
+    label = last_of(chains) + max(moorings.points, default=0)
     for end in (each for each in moorings.points.values() if each.is_loose and each.label in where):
         if mass := density * end.volume * end.added:
             name = f"ADDED{end.label}"
@@ -203,11 +218,11 @@ def added_lines(moorings: Moorings, chains: list[Chain], density: float) -> list
     return lines
 
 
-def history_lines(water: MoorDynWater) -> list[str]:
+def history_lines(water: MoorDynWater, begin: float) -> list[str]:
     """Time factor of the current; MoorDyn's time begins with the motion."""
     if not water.history:
         return []
-    rows = [numbers((BEGIN + time, factor)) for time, factor in water.history]
+    rows = [numbers((begin + time, factor)) for time, factor in water.history]
     return ["*AMPLITUDE, NAME=CURRENT, TIME=TOTAL TIME", *rows]
 
 
@@ -231,6 +246,8 @@ def law_lines(made: LineType, damping: float) -> list[str]:
     """EA and BA [N s]: a spring parallel to a dashpot; EA_s|EA_d adds a spring EA_d in series with these, EA_1 and
     BA_s, 1/EA_s = 1/EA_d + 1/EA_1 (MoorDyn, Line.cpp); with a slope EA_d depends on the mean load. With BA 0|BA_d
     the dashpot is parallel to EA_d instead, so that EA_1 is the instantaneous stiffness."""
+    if made.curve:
+        return ["*UNIAXIAL", "*LOADING DATA", *(numbers((tension, strain)) for strain, tension in made.curve)]
     static, *dynamic = made.parts(3)
     if not dynamic:
         return ["*ELASTIC", repr(static), *([f"*DAMPING, BETA={damping / static:.9g}"] if damping else [])]
@@ -261,7 +278,7 @@ def weight_lines(
     moorings: Moorings, chains: list[Chain], gravity: float, density: float, forces: list[str]
 ) -> list[str]:
     """Weight of lines and points, less buoyancy; forces: those on bodies."""
-    lines = [f"LINES, GRAV, {gravity!r}, 0., 0., -1."]
+    lines = [f"LINES, GRAV, {gravity!r}, 0., 0., -1."] * bool(chains)
     lines += [f"{set_of(moorings, name)}, PB, 1., {moorings.types[name].diameter!r}" for name in used(moorings)]
     where = nodes_of(chains)
     free = [end for end in moorings.points.values() if end.is_loose and end.label in where]
@@ -487,7 +504,7 @@ def write_body(
     if len(set(body.added)) > 1 and body.volume:
         raise body.row.error("Ca of a body must be the same along all axes", 13)
     if not tied:
-        node(body.pose[:3])
+        node(centre)
     masses = [(name, reference, mass)] + ([(f"ADDED{name}", node(body.pose[:3]), added)] if added else [])
     for rod, labels in ends:
         set_name = f"{name}_MEMBER{rod.label}"
@@ -506,7 +523,13 @@ def write_body(
     mesh += [f"*ELEMENT, TYPE=ROTARYI, ELSET=INERTIA{name}", f"{first}, {reference}"]
     mesh += [f"*ROTARY INERTIA, ELSET=INERTIA{name}", numbers((ixx, iyy, izz, ixy, ixz, iyz))]
     mesh += [f"*NSET, NSET=ON_{name}", *map(str, tied), f"*RIGID BODY, REF NODE={reference}, PIN NSET=ON_{name}"]
-    mesh += ["*BOUNDARY", f"{held}, 1, 3"] if held else []
+    mesh += ["*BOUNDARY", f"{held}, 1, 3"] if held and not body.holder else []
+    if body.holder:
+        stiffness, anchor = mass * (gravity or GRAVITY) / GIVE, first + 1
+        mesh += ["*NODE", f"{anchor}, {numbers(body.pose[:3])}", f"*NSET, NSET=ON_{body.holder}", str(anchor)]
+        for first, dof in enumerate((1, 2, 3), anchor + 1):
+            mesh += [f"*ELEMENT, TYPE=SPRING2, ELSET=PIN{first}", f"{first}, {held}, {anchor}"]
+            mesh += [f"*SPRING, ELSET=PIN{first}", f"{dof}, {dof}", repr(stiffness)]
     found.mesh += [*mesh, "*NSET, NSET=POINTS", str(reference)]
     found.weights.append(f"{name}, GRAV, {gravity!r}, 0., 0., -1.")
     return first + 1
@@ -593,6 +616,8 @@ def left_out(moorings: Moorings) -> list[str]:
     for body in moorings.bodies.values():
         for rod in body.rods if not body.is_loose else ():
             found.append(f"rod {rod.label} does not move by itself: its weight and drag are left out")
+        if body.holder:
+            found.append(f"{body.name.lower()} is pinned to {body.holder.lower()} by springs, which give {GIVE:g} m")
         if body.is_loose:
             found.append(
                 f"{body.name.lower()}: no rotational drag, no contact with the bottom; its buoyancy (not that of "
@@ -603,12 +628,15 @@ def left_out(moorings: Moorings) -> list[str]:
     for name in used(moorings):
         made = moorings.types[name]
         if made.bending and not made.bends:
-            found.append(f"line type {name}: no bending stiffness, EI = {made.bending:g} left out beside EA_s|EA_d")
+            beside = "a curve" if made.curve else "EA_s|EA_d"
+            found.append(f"line type {name}: no bending stiffness, EI = {made.bending:g} left out beside {beside}")
+        if made.curve and made.damping:
+            found.append(f"line type {name}: no internal damping, BA = {made.damping:g} left out beside a curve")
         found += [f"line type {name}: no vortex-induced vibration, Cl = {made.lift:g} left out"] * bool(made.lift)
-        if made.damping and made.row.words[4].count("|") and made.parts(4)[1]:
+        if made.damping and not made.curve and made.row.words[4].count("|") and made.parts(4)[1]:
             beside = f"line type {name}: BA_d = {made.parts(4)[1]:g}, a dashpot beside the spring EA_d, is left out"
             found.append(beside)
-    if any(moorings.types[name].parts(4)[0] for name in used(moorings)):
+    if any(made.damping and not made.curve for made in map(moorings.types.__getitem__, used(moorings))):
         found.append("BA damps slack segments in MoorDyn, too; cables of the deck are damped while they pull")
     found += floating(moorings)
     for end in moorings.points.values():

@@ -102,7 +102,7 @@ def test_pinned_rods_are_held_at_one_end(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "place", "message"),
     [
-        ({"attachment": "Body1Pinned"}, ":18:15:", "rods that are Body1Pinned are not supported"),
+        ({"attachment": "Body2Pinned"}, ":18:15:", "rods that are Body2Pinned are not supported"),
         ({"end": "R3B"}, ":30:18:", "there is no end of a rod R3B"),
         ({"30|40|50": "30|40"}, ":13:50:", "expected moments of inertia, 1 or 3 numbers"),
         ({"200   0.5   30|40|50": "0     0.5   30|40|900"}, "", "no free body has the principal moments"),
