@@ -26,6 +26,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -60,6 +61,8 @@ MOTION = """\
 
 BEGIN = 2.0
 """Total time at which the motion and MoorDyn's time begin: each step before it takes 1."""
+SHORT = 1e-3
+"""Length of the bars that go on into rods, over that of a segment."""
 GIVE = 1e-5
 """How far the springs that pin a rod to a free body give under its weight."""
 GRAVITY = 9.80665
@@ -122,9 +125,57 @@ def chains_of(moorings: Moorings) -> list[Chain]:
     return found
 
 
+class Stub(NamedTuple):
+    """A short bar that goes on from a line with EI into the rod at its end, and holds its direction there.
+    label  of the bar and of its node within the rod;  end  label of the node at the end of the rod"""
+
+    label: int
+    end: int
+    point: MoorDynPoint
+    line: MoorDynLine
+
+    @property
+    def place(self) -> list[float]:
+        size = SHORT * self.line.length / self.line.segments
+        return [x - size * part for x, part in zip(self.point.place, self.point.axis, strict=True)]
+
+
+def stubs_of(moorings: Moorings, chains: list[Chain]) -> list[Stub]:
+    """All that are needed, two at most at a chain."""
+    found = []
+    for chain in chains:
+        first, last = chain.nodes[0], chain.nodes[-1]
+        for at, label, end in ((0, first - 1, first), (-1, last + 1, last)):
+            point, line = moorings.points[chain.points[at]], chain.lines[at]
+            found += [Stub(label, end, point, line)] * bool(point.axis and moorings.types[line.type].bends)
+    return found
+
+
+def stub_lines(moorings: Moorings, chains: list[Chain]) -> list[str]:
+    """Nodes, bars and sections; nodes of those on rods that move by themselves are tied to these elsewhere."""
+    lines = list[str]()
+    for stub in stubs_of(moorings, chains):
+        kind, name = stub.point.kind, f"STUB{stub.label}"
+        lines += ["*NODE", f"{stub.label}, {numbers(stub.place)}", f"*ELEMENT, TYPE=B31, ELSET={name}"]
+        lines += [
+            f"{stub.label}, {stub.label}, {stub.end}",
+            *beam_lines(moorings.types[stub.line.type], name, stub.line),
+        ]
+        lines += [] if stub.point.is_loose else [f"*NSET, NSET={kind.upper()}", str(stub.label)]
+    return lines
+
+
+def beam_lines(made: LineType, name: str, line: MoorDynLine) -> list[str]:
+    """The section of a set of bars of a line, of its material: E is EA, the area 1, and I11 = I22 are I/A."""
+    kind, size, inertia = "SOLID", "1.", made.bending / made.stiffness
+    if made.bends:
+        kind, size = "BEAM GENERAL", numbers((1.0, inertia, 0.0, inertia))
+    return [f"*{kind} SECTION, ELSET={name}, MATERIAL=LINE{line.label}, STRAIN=ENGINEERING", size]
+
+
 def last_of(chains: list[Chain]) -> int:
     """The largest label of nodes and bars of all lines."""
-    return max((chain.nodes[-1] for chain in chains), default=0)
+    return max((chain.nodes[-1] + 1 for chain in chains), default=0)
 
 
 def deck_text(
@@ -136,7 +187,10 @@ def deck_text(
     both = moorings.option("FrictionCoefficient", default=0.0)
     friction = [moorings.option("MU_KA", default=both), moorings.option("MU_KT", default=both)]
     label = last_of(chains) + 2 * max(moorings.points, default=0) + 1
-    bodies = bodies_of(moorings, nodes_of(chains), label, gravity, density)
+    where = nodes_of(chains)
+    for stub in stubs_of(moorings, chains):
+        where[stub.point.label].append(stub.label)
+    bodies = bodies_of(moorings, where, label, gravity, density)
     weights = [*bodies.weights, *weight_lines(moorings, chains, gravity, density, bodies.forces)]
     water_loads = water_lines(moorings, chains, bodies.water, bool(water.history))
     if not density:
@@ -152,6 +206,7 @@ def deck_text(
         *("*PARAMETER", "dt = 0.05", "time = 10.", *mesh_lines(moorings, chains), *property_lines(moorings)),
         *added_lines(moorings, chains, density),
         *plain_lines(moorings, chains),
+        *stub_lines(moorings, chains),
         *bodies.mesh,
         *("*AQUA", f"{-bottom.mean!r}, 0., {gravity!r}, {density!r}"),
         *(numbers(row[1:] + row[:1]) for row in water.currents),
@@ -234,11 +289,7 @@ def property_lines(moorings: Moorings) -> list[str]:
         critical = line.length / line.segments * math.sqrt(made.mass * made.stiffness)
         damping = made.damping if made.damping >= 0.0 else -made.damping * critical
         lines += [f"*MATERIAL, NAME={name}", *law_lines(made, damping)]
-        lines += ["*DENSITY", repr(made.mass), "*NO COMPRESSION"]
-        kind, size, inertia = "SOLID", "1.", made.bending / made.stiffness
-        if made.bends:  # E is EA, and I11 = I22 are I/A
-            kind, size = "BEAM GENERAL", numbers((1.0, inertia, 0.0, inertia))
-        lines += [f"*{kind} SECTION, ELSET={name}, MATERIAL={name}, STRAIN=ENGINEERING", size]
+        lines += ["*DENSITY", repr(made.mass), "*NO COMPRESSION", *beam_lines(made, name, line)]
     return lines
 
 
@@ -472,9 +523,6 @@ def write_body(
     """One body; returns the next free label."""
     own = [point for point in moorings.points.values() if point.body == body.name]
     mass, centre, tensor = inertia_of(body, own)
-    for point in own:
-        if point.label not in where and (point.volume or point.drag_area or point.added):
-            raise point.row.error("a point on a free body without a line has no volume, CdA or Ca", 6, "use a rod")
     name, reference = body.name, first
     tied = [label for point in own for label in where.get(point.label, [])]
     mesh = ["*NODE", f"{reference}, {numbers(centre)}"]
@@ -491,23 +539,22 @@ def write_body(
         count = max(1, rod.row.count(9, "the number of segments")) if len(rod.row.words) > 9 else 1
         start, stop = map(np.array, rod.ends)
         ends.append((rod, [node(start + (stop - start) * at / count) for at in range(count + 1)]))
-    if any(body.drag_area):
-        made = body.drag_area[0], body.drag_area[2]
-        if body.drag_area[0] != body.drag_area[1]:
-            raise body.row.error("CdA of a body must be the same along x and y", 12)
-        stick = tuple(on_body((0.0, 0.0, z), body.pose) for z in (-0.5, 0.5))
-        rod = Rod(body.row, 0, (stick[0], stick[1]), 1.0, 0.0, made[0], 0.0, 2.0 * made[1] / math.pi, 0.0)
-        ends.append((rod, [node(place) for place in stick]))
-    lift, added = density * gravity * body.volume, density * body.volume * body.added[0]
-    if lift:
-        found.forces.append(f"{node(on_body(body.centre, body.pose))}, 3, {lift!r}")
+    alone = [point for point in own if point.label not in where]
+    sticks = sticks_of(body, alone)
+    ends += [(rod, [node(place) for place in rod.ends]) for rod in sticks]
     if len(set(body.added)) > 1 and body.volume:
         raise body.row.error("Ca of a body must be the same along all axes", 13)
+    parts = [(body.volume, on_body(body.centre, body.pose), body.pose[:3], body.added[0], f"ADDED{name}")]
+    parts += [(each.volume, each.place, each.place, each.added, f"ADDED{each.label}") for each in alone]
+    masses = [(name, reference, mass)]
+    for volume, middle, origin, factor, called in parts:
+        lift, added = density * gravity * volume, density * volume * factor
+        found.forces += [f"{node(middle)}, 3, {lift!r}"] if lift else []
+        masses += [(called, node(origin), added)] if added else []
     if not tied:
         node(centre)
-    masses = [(name, reference, mass)] + ([(f"ADDED{name}", node(body.pose[:3]), added)] if added else [])
     for rod, labels in ends:
-        set_name = f"{name}_MEMBER{rod.label}"
+        set_name = f"{name}_MEMBER{rod.label}" if rod.label else f"{name}_DRAG{sticks.index(rod)}"
         mesh += [f"*ELEMENT, TYPE=T3D2, ELSET={set_name}"]
         for one, other in pairwise(labels):
             first += 1
@@ -535,6 +582,23 @@ def write_body(
     return first + 1
 
 
+def sticks_of(body: MoorDynBody, alone: list[MoorDynPoint]) -> list[Rod]:
+    """Members of length and width 1 whose drag is CdA: of a body along its z, or one along each axis where x and y
+    differ; of its points without lines."""
+    x, y, z = body.drag_area
+    each = [(2, x, z)] if x == y else [(axis, 0.0, area) for axis, area in enumerate(body.drag_area)]
+    made = [(np.zeros(3), axis, across, along) for axis, across, along in each if across or along]
+    shift = [np.array(point.place) - on_body((0.0, 0.0, 0.0), body.pose) for point in alone]
+    made += [(at, 2, one.drag_area, one.drag_area) for at, one in zip(shift, alone, strict=True) if one.drag_area]
+    found = []
+    for at, axis, across, along in made:
+        first, last = (
+            tuple((on_body((part * np.eye(3)[axis]).tolist(), body.pose) + at).tolist()) for part in (-0.5, 0.5)
+        )
+        found.append(Rod(body.row, 0, (first, last), 1.0, 0.0, across, 0.0, 2.0 * along / math.pi, 0.0))
+    return found
+
+
 def water_on(rod: Rod, name: str) -> list[str]:
     """Drag and added mass of a member; those of its ends are distributed along it."""
     d, slender = rod.diameter, rod.diameter / rod.length
@@ -560,6 +624,7 @@ FRICTION = (
 )
 """Options that change the answer, unless they are 0, or 1 as a factor."""
 
+TURBINE = re.compile(r"TURBINE\d*")
 SLOPING = (
     "the bottom slopes: *SEABED presses at right angles to it, so that what lies there pulls with its weight along the "
     "slope, less friction; MoorDyn's bottom pushes straight up, and what lies there pulls with nothing (seen with "
@@ -651,6 +716,13 @@ def left_out(moorings: Moorings) -> list[str]:
         found.append("coupled points are fixed; add their motion in the last step of the deck")
         found.append(
             "FairTen of MoorDyn's files is |RF| of the node at a coupled point, GetLineFairTen is T of the bar"
+        )
+    if turbines := sorted(
+        {word for each in moorings.points.values() if TURBINE.fullmatch(word := each.row.words[1].upper())}
+    ):
+        found.append(
+            f"points of {', '.join(map(str.capitalize, turbines))}: in FAST.Farm their places count from the turbine; here, "
+            "from the origin: shift them where a turbine is elsewhere"
         )
     if friction := moorings.option("FrictionCoefficient", default=0.0):
         found.append(FRICTION.format(friction * moorings.option("FricDamp", default=FRICTION_DAMPING)))

@@ -117,7 +117,8 @@ class LineType:
 class MoorDynPoint:
     """``kind`` is fixed, coupled, free or tied: to the ``body`` of this name. Steady forces as old files have them.
     name  of the end of a rod;  its label is then above those of the points
-    is_connector  a rod without length: it rotates freely under the moments of lines with EI"""
+    is_connector  a rod without length: it rotates freely under the moments of lines with EI
+    axis  unit vector out of the end of a rod, the direction of lines with EI there"""
 
     row: FileRow
     label: int
@@ -131,6 +132,7 @@ class MoorDynPoint:
     body: str = ""
     name: str = ""
     is_connector: bool = False
+    axis: tuple[float, ...] = ()
 
     @property
     def is_loose(self) -> bool:
@@ -402,10 +404,12 @@ def rod_ends(
     own = bodies.setdefault(name, MoorDynBody(row, name, kind, (*ends[0], 0.0, 0.0, 0.0), holder=holder))
     own.rods.append(Rod(row, label, (ends[0], ends[1]), *sizes))
     found = {}
-    for end, place in zip("AB", ends, strict=True):
+    kind, length = "tied" if own.is_loose else own.kind, math.dist(*ends)
+    for end, place, other in zip("AB", ends, ends[::-1], strict=True):
         found[f"R{label}{end}"] = at = max(points, default=0) + 1
-        kind = "tied" if own.is_loose else own.kind
-        points[at] = MoorDynPoint(row, at, kind, place, 0.0, 0.0, 0.0, 0.0, body=name, name=f"end {end} of rod {label}")
+        axis = tuple((x - y) / length for x, y in zip(place, other, strict=True))
+        called = f"end {end} of rod {label}"
+        points[at] = MoorDynPoint(row, at, kind, place, 0.0, 0.0, 0.0, 0.0, body=name, name=called, axis=axis)
     return found
 
 
@@ -484,9 +488,6 @@ def line(
         if word.startswith("R"):
             if word not in rods:
                 raise row.error(f"there is no end of a rod {row.words[place]}", place, "R1A and R1B are those of rod 1")
-            if types[row.words[1]].bending and points[rods[word]].body and not points[rods[word]].is_connector:
-                message = "lines with EI that end at rods, which hold their direction, are not supported"
-                raise row.error(message, place, "use a point in place of the rod, or EI = 0")
             ends.append(rods[word])
             continue
         ends.append(row.count(place, "the number of a point"))

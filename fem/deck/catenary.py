@@ -21,7 +21,16 @@ from fem.deck.source import Mistake
 from fem.deck.surfaces import elevated
 from fem.lines.hanging import MEASURES, Line, LineError, Shape, hang, horizontal_tension, natural_length
 from fem.lines.resting import Bottom, lay
-from fem.model import BarSection, DistributedLoad, FluidLoad, InitialCondition, Material, PointMass, RestLength, Uniaxial
+from fem.model import (
+    BarSection,
+    DistributedLoad,
+    FluidLoad,
+    InitialCondition,
+    Material,
+    PointMass,
+    RestLength,
+    Uniaxial,
+)
 from fem.model.facts import carried_by, grown_at
 from fem.model.mesh import BARS
 
@@ -465,7 +474,9 @@ def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> LaidBars | None:
         if not table.loading:
             return None
         if table.unloading or table.kind != "ELASTIC" or table.largest or not alone[at]:
-            message = "LINE=CATENARY needs bars with a modulus, or with one *LOADING DATA, TYPE=ELASTIC and no bar beside"
+            message = (
+                "LINE=CATENARY needs bars with a modulus, or with one *LOADING DATA, TYPE=ELASTIC and no bar beside"
+            )
             what = "generate the line straight and let a *STATIC step find its shape"
             raise Mistake(catenary.pieces[0].row.place, message, what)
     young = [  # the long-term modulus; infinite for constant length

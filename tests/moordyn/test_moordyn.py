@@ -134,7 +134,12 @@ def test_nothing_is_dropped_in_silence(imported: str) -> None:
     [
         ("0.25\n", "\n", (6, 82), "has 10 columns, this one 9; MoorDyn v2 has TypeName"),
         ("4.0e8", "ea.txt", (6, 31), "EA is neither a number nor a file: there is no "),
-        ("2     Free ", "2     Flee ", (16, 7), "unknown attachment 'Flee'; known are Fixed, Coupled, Free, Turbine1 and Body1"),
+        (
+            "2     Free ",
+            "2     Flee ",
+            (16, 7),
+            "unknown attachment 'Flee'; known are Fixed, Coupled, Free, Turbine1 and Body1",
+        ),
         ("3     Body1", "3     Body2", (17, 7), "there is no body 2"),
         ("1     chain ", "1     chian ", (25, 7), "there is no line type 'chian'; there are chain, rope"),
         ("2         80 ", "R1A       80 ", (25, 27), "there is no end of a rod R1A"),
