@@ -31,10 +31,10 @@ from typing import NamedTuple
 import numpy as np
 
 from fem.arrays import Floats, Say
+from fem.codes.moordyn_account import GIVE, GRAVITY, account, used
 from fem.codes.moordyn_files import LineType, MoorDynBody, MoorDynLine, MoorDynPoint, Moorings, Rod, on_body, read
 from fem.codes.moordyn_water import Bathymetry, MoorDynWater, bottom_of, water_of
 from fem.commands.files import write_new
-from fem.errors import proposal
 
 REST = """\
 ** at rest, in equilibrium: loads at once
@@ -63,21 +63,6 @@ BEGIN = 2.0
 """Total time at which the motion and MoorDyn's time begin: each step before it takes 1."""
 SHORT = 1e-3
 """Length of the bars that go on into rods, over that of a segment."""
-GIVE = 1e-5
-"""How far the springs that pin a rod to a free body give under its weight."""
-GRAVITY = 9.80665
-"""Of MoorDyn-C without the option (source/MoorDyn2.cpp)."""
-FRICTION_DAMPING = 200.0
-"""FricDamp of MoorDyn-C without the option."""
-MEANT = set("wtrdpth depth seafloorfile g gravity wtrdnsty rho rhow kbot kb cbot cb".split())
-MEANT |= set("frictioncoefficient mu_ka mu_kt currents wavekin waterkin dtwave".split())
-"""Options that are used for the deck."""
-OWN = set("writelog writeunits dtm dt tscheme dtic tmaxic threshic cdscaleic ictmax icdt icthresh icdfac".split())
-OWN |= set(
-    "icgendynamic dtout outswitch disableoutput disableouttime unifycurrentgrid inertialf inertialf_rampt".split()
-)
-OWN |= set("wavegrid cv_ramp verbosity numthreads".split())
-"""Options of MoorDyn-C and MoorDyn-F for its solver, its start and its output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,11 +402,6 @@ def nodes_of(chains: list[Chain]) -> dict[int, list[int]]:
     return where
 
 
-def used(moorings: Moorings) -> list[str]:
-    """Line types that are used."""
-    return list(dict.fromkeys(line.type for line in moorings.lines))
-
-
 def set_of(moorings: Moorings, name: str) -> str:
     """Element set of a line type; names are unique even if those of types are similar."""
     plain = ["TYPE_" + re.sub(r"\W", "_", each).upper() for each in moorings.types]
@@ -609,39 +589,16 @@ def water_on(rod: Rod, name: str) -> list[str]:
     return lines + ([inertia] if rod.added or added_along else [])
 
 
-LEFT = {
-    "SYROPE IC": "the Syrope model",
-    "CONTROL": "control of lines",
-    "EXTERNAL LOADS": "external loads and damping of points",
-    "OUTPUTS": "outputs (T of all elements, COORD and RF of points are printed)",
-}
-"""Sections without an equivalent in the deck."""
-CHANGING = dict.fromkeys(("statdynfricscale", "mc"), "static friction is taken equal to kinetic friction")
-CHANGING |= dict.fromkeys(("fricdamp", "cv"), "the friction of *SEABED follows displacements")
-FRICTION = (
-    "friction: the deck has Coulomb's force mu W, which holds; MoorDyn-C has a damper of mu FricDamp = {:g} N s/m at "
-    "each node, up to mu W"
-)
-"""Options that change the answer, unless they are 0, or 1 as a factor."""
-
-TURBINE = re.compile(r"TURBINE\d*")
-SLOPING = (
-    "the bottom slopes: *SEABED presses at right angles to it, so that what lies there pulls with its weight along the "
-    "slope, less friction; MoorDyn's bottom pushes straight up, and what lies there pulls with nothing (seen with "
-    "MoorDyn 2.7.2): tensions differ"
-)
-
-
 def convert(file: Path, output: Path, force: bool = False, say: Say = lambda text: None) -> None:
-    """``fem import moordyn``; ``say`` receives notes on what is ignored and what is written.
+    """``fem import moordyn``; ``say`` receives what was taken, changed, left out and written.
     DeckError: the file cannot be understood. CommandError: the deck exists and holds something else."""
     moorings = read(file)
     chains = chains_of(moorings)
     water, bottom = water_of(moorings), bottom_of(moorings)
-    notices = [*left_out(moorings), *water.notices]
-    text = deck_text(moorings, chains, bottom, water, [*places(moorings, chains), *notices])
-    for notice in notices:
-        say(f"note: {notice}")
+    told = account(moorings, water.notices)
+    text = deck_text(moorings, chains, bottom, water, [*told, *places(moorings, chains)])
+    for line in told:
+        say(line)
     say(f"wrote {write_new(output, text.encode(), force)}")
 
 
@@ -651,94 +608,4 @@ def places(moorings: Moorings, chains: list[Chain]) -> list[str]:
     for label, nodes in nodes_of(chains).items():
         end = moorings.points[label]
         found.append(f"{end.name or f'point {label}'} ({end.kind}): node {', '.join(map(str, nodes))}")
-    return found
-
-
-def floating(moorings: Moorings) -> list[str]:
-    """Lines that float and reach the surface, where MoorDyn supports them by EI."""
-    gravity = moorings.option("g", "gravity", default=GRAVITY)
-    density = moorings.option("WtrDnsty", "rho", "rhoW", default=1025.0)
-    found = []
-    for line in moorings.lines:
-        made = moorings.types[line.type]
-        displaced = density * math.pi / 4.0 * made.diameter**2
-        highest = max(moorings.points[end].place[2] for end in (line.first, line.last))
-        if displaced > made.mass and highest > 0.0 and not made.bends:
-            found.append(
-                f"line {line.label} ({made.name}) floats and reaches the surface: without its bending stiffness, EI = "
-                f"{made.bending:g}, it has no position of rest there; leave it out of the file, and in the deck give "
-                "the node of the point below, at height z, a *SPRING to the ground (SPRING1, dof 3) of k = rho g A = "
-                f"{displaced * gravity:.5g} and the load -({made.mass * gravity * line.length:.5g} + k z) (*CLOAD)"
-            )
-    return found
-
-
-def left_out(moorings: Moorings) -> list[str]:
-    """Entries of the file without an equivalent in the deck."""
-    found = [f"section {name}: {LEFT.get(name, 'not known,')} left out" for name in moorings.others]
-    for end in (each for each in moorings.points.values() if each.is_connector):
-        found.append(f"{end.name} has no segments: a connector at its end A, without length, mass and forces of water")
-    for body in moorings.bodies.values():
-        for rod in body.rods if not body.is_loose else ():
-            found.append(f"rod {rod.label} does not move by itself: its weight and drag are left out")
-        if body.holder:
-            found.append(f"{body.name.lower()} is pinned to {body.holder.lower()} by springs, which give {GIVE:g} m")
-        if body.is_loose:
-            found.append(
-                f"{body.name.lower()}: no rotational drag, no contact with the bottom; its buoyancy (not that of "
-                "rods) acts at any height"
-            )
-    failures = (row.words[:3] for row in moorings.failures if len(row.words) > 2)
-    found += [f"failure {name}: the bar of line {line} beside point {point} breaks" for name, point, line in failures]
-    for name in used(moorings):
-        made = moorings.types[name]
-        if made.bending and not made.bends:
-            beside = "a curve" if made.curve else "EA_s|EA_d"
-            found.append(f"line type {name}: no bending stiffness, EI = {made.bending:g} left out beside {beside}")
-        if made.curve and made.damping:
-            found.append(f"line type {name}: no internal damping, BA = {made.damping:g} left out beside a curve")
-        found += [f"line type {name}: no vortex-induced vibration, Cl = {made.lift:g} left out"] * bool(made.lift)
-        if made.damping and not made.curve and made.row.words[4].count("|") and made.parts(4)[1]:
-            beside = f"line type {name}: BA_d = {made.parts(4)[1]:g}, a dashpot beside the spring EA_d, is left out"
-            found.append(beside)
-    if any(made.damping and not made.curve for made in map(moorings.types.__getitem__, used(moorings))):
-        found.append("BA damps slack segments in MoorDyn, too; cables of the deck are damped while they pull")
-    found += floating(moorings)
-    for end in moorings.points.values():
-        if end.is_loose and end.drag_area:
-            what = f"point {end.label}: CdA = {end.drag_area:g} acts on the adjacent bars, transversely and axially"
-            found.append(what)
-        if end.is_loose and end.volume:
-            found.append(f"point {end.label}: its buoyancy acts at any height")
-    words = {line.row.words[6] for line in moorings.lines if len(line.row.words) > 6} - {"-"}
-    found += [f"outputs of lines left out: {', '.join(sorted(words))} (fields have all nodes and bars)"] * bool(words)
-    if any(end.kind == "coupled" for end in moorings.points.values()):
-        found.append("coupled points are fixed; add their motion in the last step of the deck")
-        found.append(
-            "FairTen of MoorDyn's files is |RF| of the node at a coupled point, GetLineFairTen is T of the bar"
-        )
-    if turbines := sorted(
-        {word for each in moorings.points.values() if TURBINE.fullmatch(word := each.row.words[1].upper())}
-    ):
-        found.append(
-            f"points of {', '.join(map(str.capitalize, turbines))}: in FAST.Farm their places count from the turbine; here, "
-            "from the origin: shift them where a turbine is elsewhere"
-        )
-    if friction := moorings.option("FrictionCoefficient", default=0.0):
-        found.append(FRICTION.format(friction * moorings.option("FricDamp", default=FRICTION_DAMPING)))
-    if moorings.row("g", "gravity") is None:
-        found.append(f"no option g: {GRAVITY:g} as in MoorDyn-C")
-    bottom = bottom_of(moorings)
-    if bottom.rise or bottom.across:
-        found.append(SLOPING)
-    for name, row in moorings.options.items():
-        idle = (0.0, 1.0) if name in ("statdynfricscale", "mc") else (0.0,)
-        if name in CHANGING and row.words[0] not in [f"{value:{form}}" for value in idle for form in ("g", ".1f")]:
-            found.append(f"option {row.words[1]} = {row.words[0]} left out: {CHANGING[name]}")
-    others = {name: row.words[1] for name, row in moorings.options.items() if name not in MEANT | set(CHANGING)}
-    silent = [word for name, word in others.items() if name in OWN]
-    found += [f"options of MoorDyn's own solver, ignored: {', '.join(silent)}"] if silent else []
-    for word in (word for name, word in others.items() if name not in OWN):
-        guess = proposal(word, (*MEANT, *CHANGING, *OWN))
-        found.append(f"option {word} is unknown, and ignored" + (f"; {guess}" if guess.startswith("did") else ""))
     return found

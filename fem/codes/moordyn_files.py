@@ -29,6 +29,9 @@ SECTIONS = {
     "OPTIONS": ("OPTIONS",),
     "OUTPUTS": ("OUTPUT",),
 }
+WIDTHS = {"LINE TYPES": 13, "ROD TYPES": 7, "BODIES": 14, "RODS": 11, "POINTS": 12, "LINES": 7, "FAILURE": 5}
+WIDTHS |= {"OPTIONS": 1000}  # of which the third and all later ones are a comment
+"""Sections that are read, and their columns."""
 HEADS = 2
 KINDS = {
     "fixed": ("FIXED", "FIX", "ANCHOR"),
@@ -101,7 +104,7 @@ class LineType:
     axial_drag: float
     axial_added: float
     lift: float = 0.0
-    curve: tuple[tuple[float, float], ...] = ()
+    curve: tuple[tuple[float, float], ...] = field(default=(), kw_only=True)
 
     @property
     def bends(self) -> bool:
@@ -133,6 +136,11 @@ class MoorDynPoint:
     name: str = ""
     is_connector: bool = False
     axis: tuple[float, ...] = ()
+
+    @property
+    def is_tied(self) -> bool:
+        """Whether a body has it, or it is the end of a rod."""
+        return bool(self.body or self.name)
 
     @property
     def is_loose(self) -> bool:
@@ -198,16 +206,19 @@ class MoorDynLine:
 
 @dataclass(slots=True)
 class Moorings:
-    """Content of a file. ``options``: lower-case names -> rows; ``others``: sections that are not read."""
+    """Content of a file. ``options``: lower-case names -> rows; ``others``: sections that are not read -> lines;
+    ``unused_rods``: types; ``wide``: numbers of lines with more words than columns."""
 
     file: Path
     types: dict[str, LineType]
     points: dict[int, MoorDynPoint]
     lines: list[MoorDynLine]
     options: dict[str, FileRow]
-    others: list[str] = field(default_factory=list)
+    others: dict[str, int] = field(default_factory=dict)
     failures: list[FileRow] = field(default_factory=list)
     bodies: dict[str, MoorDynBody] = field(default_factory=dict)
+    unused_rods: list[str] = field(default_factory=list)
+    wide: list[int] = field(default_factory=list)
 
     def row(self, *names: str) -> FileRow | None:
         """Row of an option, by any of its names."""
@@ -245,9 +256,11 @@ def read(path: Path) -> Moorings:
         what = "no lines in it, and no bodies or rods that move by themselves"
         raise DeckError([Problem(str(path), 1, 1, what, hint="MoorDyn has a section ---- LINES ----")])
     options = {row.words[1].lower(): row for row in sections.get("OPTIONS", []) if len(row.words) > 1}
-    known = ("LINE TYPES", "POINTS", "LINES", "OPTIONS", "FAILURE", "RODS", "ROD TYPES", "BODIES")
-    others = [name for name in sections if name not in known]
-    return Moorings(path, types, points, lines, options, others, sections.get("FAILURE", []), bodies)
+    others = {name: len(rows) for name, rows in sections.items() if name not in WIDTHS}
+    unused = [name for name in kinds if all(row.words[1] != name for row in sections.get("RODS", []))]
+    wide = [row.line for name, width in WIDTHS.items() for row in sections.get(name, []) if len(row.words) > width]
+    failures = sections.get("FAILURE", [])
+    return Moorings(path, types, points, lines, options, others, failures, bodies, unused, wide)
 
 
 def sections_of(path: Path) -> dict[str, list[FileRow]]:
@@ -273,10 +286,12 @@ def sections_of(path: Path) -> dict[str, list[FileRow]]:
 NEW, OLD = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10), (1, 2, 3, 4, 0, 7, 5, 8, 6)
 """Columns of Diam Mass EA BA EI Cd Ca CdAx CaAx Cl in line types: version 2, and version 1, which has Diam Mass EA BA
 Can Cat Cdn Cdt (0: no such column)."""
+OF_OLD = {"CAN", "CAT", "CDN", "CDT"}
 
 
 def line_type(row: FileRow) -> LineType:
-    columns = OLD if len(row.words) == len(OLD) and "EI" not in row.head else NEW
+    is_old = len(row.words) == len(OLD) and "EI" not in row.head and bool(OF_OLD.intersection(row.head))
+    columns = OLD if is_old else NEW
     if len(row.words) < len(OLD) + (columns is NEW):
         hint = "MoorDyn v2 has TypeName Diam Mass/m EA BA/-zeta EI Cd Ca CdAx CaAx; v1 has no EI"
         raise row.error(f"a line type of MoorDyn v2 has 10 columns, this one {len(row.words)}", len(row.words), hint)

@@ -1,7 +1,7 @@
 """``fem import moordyn``: files of many kinds are imported, checked, brought to rest and moved.
 
-At rest the supports carry the weight in water of all that hangs on them: sums by hand, line by line, with the numbers of
-the files. Written for these tests, after kinds of files that authors of MoorDyn's tests have.
+At rest the supports carry the weight in water of all that hangs on them: sums by hand, line by line, with the numbers
+of the files. Written for these tests, after kinds of files that authors of MoorDyn's tests have.
 """
 
 from __future__ import annotations
@@ -46,22 +46,22 @@ class Case(NamedTuple):
         return TYPES + "".join(f"---- {name} ----\n{HEAD}{rows}\n" for name, rows in self.sections.items()) + OPTIONS
 
 
-OLD = f"""A file of version 1
+OLD = """A file of version 1
 ---- LINE DICTIONARY ----
 LineType Diam MassDenInAir EA BA/-zeta Can Cat Cdn Cdt
 (-) (m) (kg/m) (N) (Pa-s/-) (-) (-) (-) (-)
 main 0.1 40.0 1e8 -0.8 1.0 0.25 1.6 0.1
----- {{title}} ----
+---- {title} ----
 Node Type X Y Z M V FX FY FZ CdA CA
 (-) (-) (m) (m) (m) (kg) (m^3) (kN) (kN) (kN) (m^2) (-)
 1 Fix 60 0 -80 0 0 0 0 0 0 0
 2 Vessel 0 0 -20 0 0 0 0 0 0 0
-3 {{third}} 0 0 0 0 0 0
+3 {third} 0 0 0 0 0 0
 ---- LINE PROPERTIES ----
 Line LineType UnstrLen NumSegs NodeAnch NodeFair Flags/Outputs
 (-) (-) (m) (-) (-) (-) (-)
-1 main 100.0 20 1 {{end}} p
-2 main 50.0 10 {{end}} 2 p
+1 main 100.0 20 1 {end} p
+2 main 50.0 10 {end} 2 p
 ---- SOLVER OPTIONS ----
 0.001 dtM - time step
 0 WaveKin - no waves
@@ -80,8 +80,9 @@ CASES = {
                                          100 * CHAIN, "a connector at its end A"),
     "rod without mass, held": Case({"RODS": "1 none Fixed 0 0 -90 0 0 -80 4 -", "POINTS": POINTS, "LINES": ONE},
                                    100 * CHAIN, "rod 1 does not move by itself"),
-    "rod without mass, on a vessel": Case({"RODS": "1 none Coupled 0 0 -90 0 0 -80 4 -", "POINTS": POINTS, "LINES": TWO},
-                                          200 * CHAIN, "coupled points are fixed"),
+    "rod without mass, on a vessel": Case(
+        {"RODS": "1 none Coupled 0 0 -90 0 0 -80 4 -", "POINTS": POINTS, "LINES": TWO}, 200 * CHAIN,
+        "coupled points are fixed"),
     "connector without mass, free": Case({"RODS": "1 none Free 0 0 -60 0 0 -60 0 -", "POINTS": POINTS, "LINES": TWO},
                                          200 * CHAIN, "a connector at its end A"),
     "connector without mass, pinned to a vessel": Case(
@@ -142,7 +143,8 @@ FILES = {name: (case.text, case.force, case.words) for name, case in CASES.items
 FILES |= {
     "version 1": (OLD.format(title="NODE PROPERTIES", third="Connect 20 0 -70 200 0.1", end=3),
                   150 * CHAIN + (200 - 0.1 * RHO) * G, ""),
-    "version 1, connections": (OLD.format(title="CONNECTION PROPERTIES", third="Fixed 20 0 -70 0 0", end=3), 150 * CHAIN, ""),
+    "version 1, connections": (
+        OLD.format(title="CONNECTION PROPERTIES", third="Fixed 20 0 -70 0 0", end=3), 150 * CHAIN, ""),
 }  # fmt: skip
 
 
@@ -193,7 +195,8 @@ def test_a_free_rod_alone_rises(tmp_path: Path) -> None:
 
 def test_files_of_map_are_refused_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "map.dat").write_text(
-        "---- LINE DICTIONARY ----\nLineType Diam MassDenInAir EA CB CIntDamp Ca Cdn Cdt\n(-) (m)\nmain 0.2 300 1e9 1 0 0 0 0\n"
+        "---- LINE DICTIONARY ----\nLineType Diam MassDenInAir EA CB CIntDamp Ca Cdn Cdt\n(-) (m)\n"
+        "main 0.2 300 1e9 1 0 0 0 0\n"
         "---- NODE PROPERTIES ----\nNode Type X Y Z M V FX FY FZ\n(-)\n1 Fix -600 0 depth 0 0 # # #\n"
     )
     assert main(["import", "moordyn", str(tmp_path / "map.dat"), "--output", str(tmp_path / "map.inp")]) == 2
