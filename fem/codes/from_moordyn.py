@@ -26,14 +26,15 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from fem.arrays import Floats, Say
+from fem.codes.moordyn_account import GIVE, GRAVITY, account, used
 from fem.codes.moordyn_files import LineType, MoorDynBody, MoorDynLine, MoorDynPoint, Moorings, Rod, on_body, read
 from fem.codes.moordyn_water import Bathymetry, MoorDynWater, bottom_of, water_of
 from fem.commands.files import write_new
-from fem.errors import proposal
 
 REST = """\
 ** at rest, in equilibrium: loads at once
@@ -60,19 +61,8 @@ MOTION = """\
 
 BEGIN = 2.0
 """Total time at which the motion and MoorDyn's time begin: each step before it takes 1."""
-GRAVITY = 9.80665
-"""Of MoorDyn-C without the option (source/MoorDyn2.cpp)."""
-FRICTION_DAMPING = 200.0
-"""FricDamp of MoorDyn-C without the option."""
-MEANT = set("wtrdpth depth seafloorfile g gravity wtrdnsty rho rhow kbot kb cbot cb".split())
-MEANT |= set("frictioncoefficient mu_ka mu_kt currents wavekin waterkin dtwave".split())
-"""Options that are used for the deck."""
-OWN = set("writelog writeunits dtm dt tscheme dtic tmaxic threshic cdscaleic ictmax icdt icthresh icdfac".split())
-OWN |= set(
-    "icgendynamic dtout outswitch disableoutput disableouttime unifycurrentgrid inertialf inertialf_rampt".split()
-)
-OWN |= set("wavegrid cv_ramp verbosity numthreads".split())
-"""Options of MoorDyn-C and MoorDyn-F for its solver, its start and its output."""
+SHORT = 1e-3
+"""Length of the bars that go on into rods, over that of a segment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +92,7 @@ def chains_of(moorings: Moorings) -> list[Chain]:
     hinges = {label for label, its in pairs.items() if all(moorings.types[line.type].bends for line in its)}
     joints = {label for label in pairs if label not in hinges or moorings.points[label].is_connector}
     segments = sum(line.segments for line in moorings.lines)
-    largest = max(segments + 2, *(line.label for line in moorings.lines), *moorings.points)
+    largest = max([segments + 2, *(line.label for line in moorings.lines), *moorings.points])
     size = 10 ** max(3, math.ceil(math.log10(largest + 1)))
     left = sorted(moorings.lines, key=lambda line: line.first in joints and line.last in joints)
     found: list[Chain] = []
@@ -120,6 +110,59 @@ def chains_of(moorings: Moorings) -> list[Chain]:
     return found
 
 
+class Stub(NamedTuple):
+    """A short bar that goes on from a line with EI into the rod at its end, and holds its direction there.
+    label  of the bar and of its node within the rod;  end  label of the node at the end of the rod"""
+
+    label: int
+    end: int
+    point: MoorDynPoint
+    line: MoorDynLine
+
+    @property
+    def place(self) -> list[float]:
+        size = SHORT * self.line.length / self.line.segments
+        return [x - size * part for x, part in zip(self.point.place, self.point.axis, strict=True)]
+
+
+def stubs_of(moorings: Moorings, chains: list[Chain]) -> list[Stub]:
+    """All that are needed, two at most at a chain."""
+    found = []
+    for chain in chains:
+        first, last = chain.nodes[0], chain.nodes[-1]
+        for at, label, end in ((0, first - 1, first), (-1, last + 1, last)):
+            point, line = moorings.points[chain.points[at]], chain.lines[at]
+            found += [Stub(label, end, point, line)] * bool(point.axis and moorings.types[line.type].bends)
+    return found
+
+
+def stub_lines(moorings: Moorings, chains: list[Chain]) -> list[str]:
+    """Nodes, bars and sections; nodes of those on rods that move by themselves are tied to these elsewhere."""
+    lines = list[str]()
+    for stub in stubs_of(moorings, chains):
+        kind, name = stub.point.kind, f"STUB{stub.label}"
+        lines += ["*NODE", f"{stub.label}, {numbers(stub.place)}", f"*ELEMENT, TYPE=B31, ELSET={name}"]
+        lines += [
+            f"{stub.label}, {stub.label}, {stub.end}",
+            *beam_lines(moorings.types[stub.line.type], name, stub.line),
+        ]
+        lines += [] if stub.point.is_loose else [f"*NSET, NSET={kind.upper()}", str(stub.label)]
+    return lines
+
+
+def beam_lines(made: LineType, name: str, line: MoorDynLine) -> list[str]:
+    """The section of a set of bars of a line, of its material: E is EA, the area 1, and I11 = I22 are I/A."""
+    kind, size, inertia = "SOLID", "1.", made.bending / made.stiffness
+    if made.bends:
+        kind, size = "BEAM GENERAL", numbers((1.0, inertia, 0.0, inertia))
+    return [f"*{kind} SECTION, ELSET={name}, MATERIAL=LINE{line.label}, STRAIN=ENGINEERING", size]
+
+
+def last_of(chains: list[Chain]) -> int:
+    """The largest label of nodes and bars of all lines."""
+    return max((chain.nodes[-1] + 1 for chain in chains), default=0)
+
+
 def deck_text(
     moorings: Moorings, chains: list[Chain], bottom: Bathymetry, water: MoorDynWater, notices: list[str]
 ) -> str:
@@ -128,24 +171,34 @@ def deck_text(
     pressing = [moorings.option("kBot", "kb", default=3e6), moorings.option("cBot", "cb", default=3e5)]
     both = moorings.option("FrictionCoefficient", default=0.0)
     friction = [moorings.option("MU_KA", default=both), moorings.option("MU_KT", default=both)]
-    label = max(chain.nodes[-1] for chain in chains) + 2 * max(moorings.points) + 1
-    bodies = bodies_of(moorings, nodes_of(chains), label, gravity, density)
-    steps = [*REST.splitlines(), *bodies.weights, *weight_lines(moorings, chains, gravity, density, bodies.forces)]
+    label = last_of(chains) + 2 * max(moorings.points, default=0) + 1
+    where = nodes_of(chains)
+    for stub in stubs_of(moorings, chains):
+        where[stub.point.label].append(stub.label)
+    bodies = bodies_of(moorings, where, label, gravity, density)
+    weights = [*bodies.weights, *weight_lines(moorings, chains, gravity, density, bodies.forces)]
     water_loads = water_lines(moorings, chains, bodies.water, bool(water.history))
-    steps += ["*END STEP", *STREAM.splitlines(), *water_loads, "*END STEP", *MOTION.splitlines()]
+    if not density:
+        weights, water_loads = [line for line in weights if ", PB," not in line], []
+    begin, motion = BEGIN, MOTION.splitlines()
+    steps = [*REST.splitlines(), *weights, "*END STEP", *STREAM.splitlines(), *water_loads, "*END STEP", *motion]
+    if not chains:  # nothing that would come to rest: all acts from the beginning of the motion
+        begin, steps = 0.0, [*motion[:-1], "*NODE PRINT, NSET=POINTS", "COORD, U", "*DLOAD", *weights, *water_loads]
+        steps += motion[-1:]
     what = f"{moorings.file.name}: {len(moorings.lines)} mooring lines, from MoorDyn. SI units: m, kg, s, N"
     lines = [
         *("*HEADING", what, *(f"** {notice}" for notice in notices)),
         *("*PARAMETER", "dt = 0.05", "time = 10.", *mesh_lines(moorings, chains), *property_lines(moorings)),
         *added_lines(moorings, chains, density),
         *plain_lines(moorings, chains),
+        *stub_lines(moorings, chains),
         *bodies.mesh,
         *("*AQUA", f"{-bottom.mean!r}, 0., {gravity!r}, {density!r}"),
         *(numbers(row[1:] + row[:1]) for row in water.currents),
-        *water.lines(BEGIN),
-        *history_lines(water),
+        *water.lines(begin),
+        *history_lines(water, begin),
         *(line for name in used(moorings) for line in bed_lines(moorings, name, bottom, pressing, friction)),
-        *failure_lines(moorings, bars_beside(chains), BEGIN),
+        *failure_lines(moorings, bars_beside(chains), begin),
         *steps,
     ]
     return "".join(f"{line}\n" for line in lines)
@@ -153,6 +206,8 @@ def deck_text(
 
 def mesh_lines(moorings: Moorings, chains: list[Chain]) -> list[str]:
     """End nodes, lines between them, sets of both, supports of the ends."""
+    if not chains:
+        return []
     lines, where = ["*NODE, NSET=POINTS"], nodes_of(chains)
     for chain in chains:
         for label, end in ((chain.nodes[0], chain.points[0]), (chain.nodes[-1], chain.points[-1])):
@@ -194,7 +249,7 @@ def mass_lines(end: MoorDynPoint, node: int) -> list[str]:
 def added_lines(moorings: Moorings, chains: list[Chain], density: float) -> list[str]:
     """Added mass of free points, rho V Ca in all directions: without weight, so it is an element of its own."""
     where, lines = nodes_of(chains), list[str]()
-    label = max(chain.nodes[-1] for chain in chains) + max(moorings.points)
+    label = last_of(chains) + max(moorings.points, default=0)
     for end in (each for each in moorings.points.values() if each.is_loose and each.label in where):
         if mass := density * end.volume * end.added:
             name = f"ADDED{end.label}"
@@ -203,11 +258,11 @@ def added_lines(moorings: Moorings, chains: list[Chain], density: float) -> list
     return lines
 
 
-def history_lines(water: MoorDynWater) -> list[str]:
+def history_lines(water: MoorDynWater, begin: float) -> list[str]:
     """Time factor of the current; MoorDyn's time begins with the motion."""
     if not water.history:
         return []
-    rows = [numbers((BEGIN + time, factor)) for time, factor in water.history]
+    rows = [numbers((begin + time, factor)) for time, factor in water.history]
     return ["*AMPLITUDE, NAME=CURRENT, TIME=TOTAL TIME", *rows]
 
 
@@ -219,11 +274,7 @@ def property_lines(moorings: Moorings) -> list[str]:
         critical = line.length / line.segments * math.sqrt(made.mass * made.stiffness)
         damping = made.damping if made.damping >= 0.0 else -made.damping * critical
         lines += [f"*MATERIAL, NAME={name}", *law_lines(made, damping)]
-        lines += ["*DENSITY", repr(made.mass), "*NO COMPRESSION"]
-        kind, size, inertia = "SOLID", "1.", made.bending / made.stiffness
-        if made.bends:  # E is EA, and I11 = I22 are I/A
-            kind, size = "BEAM GENERAL", numbers((1.0, inertia, 0.0, inertia))
-        lines += [f"*{kind} SECTION, ELSET={name}, MATERIAL={name}, STRAIN=ENGINEERING", size]
+        lines += ["*DENSITY", repr(made.mass), "*NO COMPRESSION", *beam_lines(made, name, line)]
     return lines
 
 
@@ -231,6 +282,8 @@ def law_lines(made: LineType, damping: float) -> list[str]:
     """EA and BA [N s]: a spring parallel to a dashpot; EA_s|EA_d adds a spring EA_d in series with these, EA_1 and
     BA_s, 1/EA_s = 1/EA_d + 1/EA_1 (MoorDyn, Line.cpp); with a slope EA_d depends on the mean load. With BA 0|BA_d
     the dashpot is parallel to EA_d instead, so that EA_1 is the instantaneous stiffness."""
+    if made.curve:
+        return ["*UNIAXIAL", "*LOADING DATA", *(numbers((tension, strain)) for strain, tension in made.curve)]
     static, *dynamic = made.parts(3)
     if not dynamic:
         return ["*ELASTIC", repr(static), *([f"*DAMPING, BETA={damping / static:.9g}"] if damping else [])]
@@ -261,7 +314,7 @@ def weight_lines(
     moorings: Moorings, chains: list[Chain], gravity: float, density: float, forces: list[str]
 ) -> list[str]:
     """Weight of lines and points, less buoyancy; forces: those on bodies."""
-    lines = [f"LINES, GRAV, {gravity!r}, 0., 0., -1."]
+    lines = [f"LINES, GRAV, {gravity!r}, 0., 0., -1."] * bool(chains)
     lines += [f"{set_of(moorings, name)}, PB, 1., {moorings.types[name].diameter!r}" for name in used(moorings)]
     where = nodes_of(chains)
     free = [end for end in moorings.points.values() if end.is_loose and end.label in where]
@@ -347,11 +400,6 @@ def nodes_of(chains: list[Chain]) -> dict[int, list[int]]:
         for label, end in zip(chain.nodes, chain.points, strict=True):
             where.setdefault(end, []).append(label)
     return where
-
-
-def used(moorings: Moorings) -> list[str]:
-    """Line types that are used."""
-    return list(dict.fromkeys(line.type for line in moorings.lines))
 
 
 def set_of(moorings: Moorings, name: str) -> str:
@@ -455,9 +503,6 @@ def write_body(
     """One body; returns the next free label."""
     own = [point for point in moorings.points.values() if point.body == body.name]
     mass, centre, tensor = inertia_of(body, own)
-    for point in own:
-        if point.label not in where and (point.volume or point.drag_area or point.added):
-            raise point.row.error("a point on a free body without a line has no volume, CdA or Ca", 6, "use a rod")
     name, reference = body.name, first
     tied = [label for point in own for label in where.get(point.label, [])]
     mesh = ["*NODE", f"{reference}, {numbers(centre)}"]
@@ -474,23 +519,22 @@ def write_body(
         count = max(1, rod.row.count(9, "the number of segments")) if len(rod.row.words) > 9 else 1
         start, stop = map(np.array, rod.ends)
         ends.append((rod, [node(start + (stop - start) * at / count) for at in range(count + 1)]))
-    if any(body.drag_area):
-        made = body.drag_area[0], body.drag_area[2]
-        if body.drag_area[0] != body.drag_area[1]:
-            raise body.row.error("CdA of a body must be the same along x and y", 12)
-        stick = tuple(on_body((0.0, 0.0, z), body.pose) for z in (-0.5, 0.5))
-        rod = Rod(body.row, 0, (stick[0], stick[1]), 1.0, 0.0, made[0], 0.0, 2.0 * made[1] / math.pi, 0.0)
-        ends.append((rod, [node(place) for place in stick]))
-    lift, added = density * gravity * body.volume, density * body.volume * body.added[0]
-    if lift:
-        found.forces.append(f"{node(on_body(body.centre, body.pose))}, 3, {lift!r}")
+    alone = [point for point in own if point.label not in where]
+    sticks = sticks_of(body, alone)
+    ends += [(rod, [node(place) for place in rod.ends]) for rod in sticks]
     if len(set(body.added)) > 1 and body.volume:
         raise body.row.error("Ca of a body must be the same along all axes", 13)
+    parts = [(body.volume, on_body(body.centre, body.pose), body.pose[:3], body.added[0], f"ADDED{name}")]
+    parts += [(each.volume, each.place, each.place, each.added, f"ADDED{each.label}") for each in alone]
+    masses = [(name, reference, mass)]
+    for volume, middle, origin, factor, called in parts:
+        lift, added = density * gravity * volume, density * volume * factor
+        found.forces += [f"{node(middle)}, 3, {lift!r}"] if lift else []
+        masses += [(called, node(origin), added)] if added else []
     if not tied:
-        node(body.pose[:3])
-    masses = [(name, reference, mass)] + ([(f"ADDED{name}", node(body.pose[:3]), added)] if added else [])
+        node(centre)
     for rod, labels in ends:
-        set_name = f"{name}_MEMBER{rod.label}"
+        set_name = f"{name}_MEMBER{rod.label}" if rod.label else f"{name}_DRAG{sticks.index(rod)}"
         mesh += [f"*ELEMENT, TYPE=T3D2, ELSET={set_name}"]
         for one, other in pairwise(labels):
             first += 1
@@ -506,10 +550,33 @@ def write_body(
     mesh += [f"*ELEMENT, TYPE=ROTARYI, ELSET=INERTIA{name}", f"{first}, {reference}"]
     mesh += [f"*ROTARY INERTIA, ELSET=INERTIA{name}", numbers((ixx, iyy, izz, ixy, ixz, iyz))]
     mesh += [f"*NSET, NSET=ON_{name}", *map(str, tied), f"*RIGID BODY, REF NODE={reference}, PIN NSET=ON_{name}"]
-    mesh += ["*BOUNDARY", f"{held}, 1, 3"] if held else []
+    mesh += ["*BOUNDARY", f"{held}, 1, 3"] if held and not body.holder else []
+    if body.holder:
+        stiffness, anchor = mass * (gravity or GRAVITY) / GIVE, first + 1
+        mesh += ["*NODE", f"{anchor}, {numbers(body.pose[:3])}", f"*NSET, NSET=ON_{body.holder}", str(anchor)]
+        for first, dof in enumerate((1, 2, 3), anchor + 1):
+            mesh += [f"*ELEMENT, TYPE=SPRING2, ELSET=PIN{first}", f"{first}, {held}, {anchor}"]
+            mesh += [f"*SPRING, ELSET=PIN{first}", f"{dof}, {dof}", repr(stiffness)]
     found.mesh += [*mesh, "*NSET, NSET=POINTS", str(reference)]
     found.weights.append(f"{name}, GRAV, {gravity!r}, 0., 0., -1.")
     return first + 1
+
+
+def sticks_of(body: MoorDynBody, alone: list[MoorDynPoint]) -> list[Rod]:
+    """Members of length and width 1 whose drag is CdA: of a body along its z, or one along each axis where x and y
+    differ; of its points without lines."""
+    x, y, z = body.drag_area
+    each = [(2, x, z)] if x == y else [(axis, 0.0, area) for axis, area in enumerate(body.drag_area)]
+    made = [(np.zeros(3), axis, across, along) for axis, across, along in each if across or along]
+    shift = [np.array(point.place) - on_body((0.0, 0.0, 0.0), body.pose) for point in alone]
+    made += [(at, 2, one.drag_area, one.drag_area) for at, one in zip(shift, alone, strict=True) if one.drag_area]
+    found = []
+    for at, axis, across, along in made:
+        first, last = (
+            tuple((on_body((part * np.eye(3)[axis]).tolist(), body.pose) + at).tolist()) for part in (-0.5, 0.5)
+        )
+        found.append(Rod(body.row, 0, (first, last), 1.0, 0.0, across, 0.0, 2.0 * along / math.pi, 0.0))
+    return found
 
 
 def water_on(rod: Rod, name: str) -> list[str]:
@@ -522,38 +589,16 @@ def water_on(rod: Rod, name: str) -> list[str]:
     return lines + ([inertia] if rod.added or added_along else [])
 
 
-LEFT = {
-    "SYROPE IC": "the Syrope model",
-    "CONTROL": "control of lines",
-    "EXTERNAL LOADS": "external loads and damping of points",
-    "OUTPUTS": "outputs (T of all elements, COORD and RF of points are printed)",
-}
-"""Sections without an equivalent in the deck."""
-CHANGING = dict.fromkeys(("statdynfricscale", "mc"), "static friction is taken equal to kinetic friction")
-CHANGING |= dict.fromkeys(("fricdamp", "cv"), "the friction of *SEABED follows displacements")
-FRICTION = (
-    "friction: the deck has Coulomb's force mu W, which holds; MoorDyn-C has a damper of mu FricDamp = {:g} N s/m at "
-    "each node, up to mu W"
-)
-"""Options that change the answer, unless they are 0, or 1 as a factor."""
-
-SLOPING = (
-    "the bottom slopes: *SEABED presses at right angles to it, so that what lies there pulls with its weight along the "
-    "slope, less friction; MoorDyn's bottom pushes straight up, and what lies there pulls with nothing (seen with "
-    "MoorDyn 2.7.2): tensions differ"
-)
-
-
 def convert(file: Path, output: Path, force: bool = False, say: Say = lambda text: None) -> None:
-    """``fem import moordyn``; ``say`` receives notes on what is ignored and what is written.
+    """``fem import moordyn``; ``say`` receives what was taken, changed, left out and written.
     DeckError: the file cannot be understood. CommandError: the deck exists and holds something else."""
     moorings = read(file)
     chains = chains_of(moorings)
     water, bottom = water_of(moorings), bottom_of(moorings)
-    notices = [*left_out(moorings), *water.notices]
-    text = deck_text(moorings, chains, bottom, water, [*places(moorings, chains), *notices])
-    for notice in notices:
-        say(f"note: {notice}")
+    told = account(moorings, water.notices)
+    text = deck_text(moorings, chains, bottom, water, [*told, *places(moorings, chains)])
+    for line in told:
+        say(line)
     say(f"wrote {write_new(output, text.encode(), force)}")
 
 
@@ -563,82 +608,4 @@ def places(moorings: Moorings, chains: list[Chain]) -> list[str]:
     for label, nodes in nodes_of(chains).items():
         end = moorings.points[label]
         found.append(f"{end.name or f'point {label}'} ({end.kind}): node {', '.join(map(str, nodes))}")
-    return found
-
-
-def floating(moorings: Moorings) -> list[str]:
-    """Lines that float and reach the surface, where MoorDyn supports them by EI."""
-    gravity = moorings.option("g", "gravity", default=GRAVITY)
-    density = moorings.option("WtrDnsty", "rho", "rhoW", default=1025.0)
-    found = []
-    for line in moorings.lines:
-        made = moorings.types[line.type]
-        displaced = density * math.pi / 4.0 * made.diameter**2
-        highest = max(moorings.points[end].place[2] for end in (line.first, line.last))
-        if displaced > made.mass and highest > 0.0 and not made.bends:
-            found.append(
-                f"line {line.label} ({made.name}) floats and reaches the surface: without its bending stiffness, EI = "
-                f"{made.bending:g}, it has no position of rest there; leave it out of the file, and in the deck give "
-                "the node of the point below, at height z, a *SPRING to the ground (SPRING1, dof 3) of k = rho g A = "
-                f"{displaced * gravity:.5g} and the load -({made.mass * gravity * line.length:.5g} + k z) (*CLOAD)"
-            )
-    return found
-
-
-def left_out(moorings: Moorings) -> list[str]:
-    """Entries of the file without an equivalent in the deck."""
-    found = [f"section {name}: {LEFT.get(name, 'not known,')} left out" for name in moorings.others]
-    for end in (each for each in moorings.points.values() if each.is_connector):
-        found.append(f"{end.name} has no segments: a connector at its end A, without length, mass and forces of water")
-    for body in moorings.bodies.values():
-        for rod in body.rods if not body.is_loose else ():
-            found.append(f"rod {rod.label} does not move by itself: its weight and drag are left out")
-        if body.is_loose:
-            found.append(
-                f"{body.name.lower()}: no rotational drag, no contact with the bottom; its buoyancy (not that of "
-                "rods) acts at any height"
-            )
-    failures = (row.words[:3] for row in moorings.failures if len(row.words) > 2)
-    found += [f"failure {name}: the bar of line {line} beside point {point} breaks" for name, point, line in failures]
-    for name in used(moorings):
-        made = moorings.types[name]
-        if made.bending and not made.bends:
-            found.append(f"line type {name}: no bending stiffness, EI = {made.bending:g} left out beside EA_s|EA_d")
-        found += [f"line type {name}: no vortex-induced vibration, Cl = {made.lift:g} left out"] * bool(made.lift)
-        if made.damping and made.row.words[4].count("|") and made.parts(4)[1]:
-            beside = f"line type {name}: BA_d = {made.parts(4)[1]:g}, a dashpot beside the spring EA_d, is left out"
-            found.append(beside)
-    if any(moorings.types[name].parts(4)[0] for name in used(moorings)):
-        found.append("BA damps slack segments in MoorDyn, too; cables of the deck are damped while they pull")
-    found += floating(moorings)
-    for end in moorings.points.values():
-        if end.is_loose and end.drag_area:
-            what = f"point {end.label}: CdA = {end.drag_area:g} acts on the adjacent bars, transversely and axially"
-            found.append(what)
-        if end.is_loose and end.volume:
-            found.append(f"point {end.label}: its buoyancy acts at any height")
-    words = {line.row.words[6] for line in moorings.lines if len(line.row.words) > 6} - {"-"}
-    found += [f"outputs of lines left out: {', '.join(sorted(words))} (fields have all nodes and bars)"] * bool(words)
-    if any(end.kind == "coupled" for end in moorings.points.values()):
-        found.append("coupled points are fixed; add their motion in the last step of the deck")
-        found.append(
-            "FairTen of MoorDyn's files is |RF| of the node at a coupled point, GetLineFairTen is T of the bar"
-        )
-    if friction := moorings.option("FrictionCoefficient", default=0.0):
-        found.append(FRICTION.format(friction * moorings.option("FricDamp", default=FRICTION_DAMPING)))
-    if moorings.row("g", "gravity") is None:
-        found.append(f"no option g: {GRAVITY:g} as in MoorDyn-C")
-    bottom = bottom_of(moorings)
-    if bottom.rise or bottom.across:
-        found.append(SLOPING)
-    for name, row in moorings.options.items():
-        idle = (0.0, 1.0) if name in ("statdynfricscale", "mc") else (0.0,)
-        if name in CHANGING and row.words[0] not in [f"{value:{form}}" for value in idle for form in ("g", ".1f")]:
-            found.append(f"option {row.words[1]} = {row.words[0]} left out: {CHANGING[name]}")
-    others = {name: row.words[1] for name, row in moorings.options.items() if name not in MEANT | set(CHANGING)}
-    silent = [word for name, word in others.items() if name in OWN]
-    found += [f"options of MoorDyn's own solver, ignored: {', '.join(silent)}"] if silent else []
-    for word in (word for name, word in others.items() if name not in OWN):
-        guess = proposal(word, (*MEANT, *CHANGING, *OWN))
-        found.append(f"option {word} is unknown, and ignored" + (f"; {guess}" if guess.startswith("did") else ""))
     return found

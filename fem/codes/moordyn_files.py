@@ -1,7 +1,8 @@
-"""Reader of MoorDyn v2 input files: sections of words, and the lines, points and options in them.
+"""Reader of MoorDyn input files: sections of words, and the lines, points and options in them.
 
 Source: MoorDyn 2.7, docs/inputs.rst and MoorDyn2.cpp: a section begins with a line of dashes and its name, tables have
-two header lines, # begins a comment, columns are identified by position, not by header.
+two header lines, # begins a comment, columns are identified by position. Files of version 1 (no column EI, lengths of
+lines before their ends) and of MAP++ are recognised by the header.
 """
 
 from __future__ import annotations
@@ -28,10 +29,13 @@ SECTIONS = {
     "OPTIONS": ("OPTIONS",),
     "OUTPUTS": ("OUTPUT",),
 }
+WIDTHS = {"LINE TYPES": 13, "ROD TYPES": 7, "BODIES": 14, "RODS": 11, "POINTS": 12, "LINES": 7, "FAILURE": 5}
+WIDTHS |= {"OPTIONS": 1000}  # of which the third and all later ones are a comment
+"""Sections that are read, and their columns."""
 HEADS = 2
 KINDS = {
     "fixed": ("FIXED", "FIX", "ANCHOR"),
-    "coupled": ("COUPLED", "CPLD", "VESSEL", "VES", "FAIRLEAD"),
+    "coupled": ("COUPLED", "CPLD", "VESSEL", "VES", "FAIRLEAD", "TURBINE"),
     "free": ("FREE", "POINT", "CONNECT", "CON"),
 }
 
@@ -44,14 +48,21 @@ def number_of(word: str) -> float:
         return math.nan
 
 
+def kind_of(word: str) -> str:
+    """Kind of an attachment, in upper case; TURBINE2 is a kind of vessel. Empty: there is no such kind."""
+    return next((kind for kind, words in KINDS.items() if re.sub(r"(?<=TURBINE)\d+$", "", word) in words), "")
+
+
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """One line of the file: its number from 1, its words without the comment."""
+    """One line of the file: its number from 1, its words without the comment; ``head``: words of the header of its
+    table, in upper case."""
 
     file: str
     line: int
     text: str
     words: tuple[str, ...]
+    head: tuple[str, ...] = ()
 
     def error(self, message: str, place: int = 0, hint: str = "") -> DeckError:
         """An error that names the place of one of its words."""
@@ -78,7 +89,8 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class LineType:
-    """``damping`` is B A [N s], negative: a fraction of critical damping of each segment."""
+    """``damping`` is B A [N s], negative: a fraction of critical damping of each segment.
+    curve  (strain, tension) in place of EA, which is then that of its last point"""
 
     row: FileRow
     name: str
@@ -92,11 +104,12 @@ class LineType:
     axial_drag: float
     axial_added: float
     lift: float = 0.0
+    curve: tuple[tuple[float, float], ...] = field(default=(), kw_only=True)
 
     @property
     def bends(self) -> bool:
         """Whether EI is used: elements of bending lines allow no other law than EA and BA."""
-        return self.bending > 0.0 and len(self.parts(3)) == 1
+        return self.bending > 0.0 and not self.curve and len(self.parts(3)) == 1
 
     def parts(self, place: int) -> list[float]:
         """The numbers of EA (3) or BA (4) separated by bars: static, dynamic, slope of that over the mean load."""
@@ -107,7 +120,8 @@ class LineType:
 class MoorDynPoint:
     """``kind`` is fixed, coupled, free or tied: to the ``body`` of this name. Steady forces as old files have them.
     name  of the end of a rod;  its label is then above those of the points
-    is_connector  a rod without length: it rotates freely under the moments of lines with EI"""
+    is_connector  a rod without length: it rotates freely under the moments of lines with EI
+    axis  unit vector out of the end of a rod, the direction of lines with EI there"""
 
     row: FileRow
     label: int
@@ -121,6 +135,12 @@ class MoorDynPoint:
     body: str = ""
     name: str = ""
     is_connector: bool = False
+    axis: tuple[float, ...] = ()
+
+    @property
+    def is_tied(self) -> bool:
+        """Whether a body has it, or it is the end of a rod."""
+        return bool(self.body or self.name)
 
     @property
     def is_loose(self) -> bool:
@@ -149,7 +169,8 @@ class Rod:
 
 @dataclass(slots=True)
 class MoorDynBody:
-    """A rigid body, or a rod that is one by itself: the kind of ``MoorDynPoint``, pinned where its place alone is held.
+    """A rigid body, or a rod that is one by itself: the kind of ``MoorDynPoint``, pinned where its place alone is held,
+    in space or on the free body ``holder``.
     pose  x, y, z, roll, pitch, yaw in degrees;  centre, inertia, drag_area, added: x, y, z in axes of the body"""
 
     row: FileRow
@@ -163,6 +184,7 @@ class MoorDynBody:
     drag_area: tuple[float, ...] = (0.0, 0.0, 0.0)
     added: tuple[float, ...] = (0.0, 0.0, 0.0)
     rods: list[Rod] = field(default_factory=list)
+    holder: str = ""
 
     @property
     def is_loose(self) -> bool:
@@ -184,16 +206,19 @@ class MoorDynLine:
 
 @dataclass(slots=True)
 class Moorings:
-    """Content of a file. ``options``: lower-case names -> rows; ``others``: sections that are not read."""
+    """Content of a file. ``options``: lower-case names -> rows; ``others``: sections that are not read -> lines;
+    ``unused_rods``: types; ``wide``: numbers of lines with more words than columns."""
 
     file: Path
     types: dict[str, LineType]
     points: dict[int, MoorDynPoint]
     lines: list[MoorDynLine]
     options: dict[str, FileRow]
-    others: list[str] = field(default_factory=list)
+    others: dict[str, int] = field(default_factory=dict)
     failures: list[FileRow] = field(default_factory=list)
     bodies: dict[str, MoorDynBody] = field(default_factory=dict)
+    unused_rods: list[str] = field(default_factory=list)
+    wide: list[int] = field(default_factory=list)
 
     def row(self, *names: str) -> FileRow | None:
         """Row of an option, by any of its names."""
@@ -227,48 +252,92 @@ def read(path: Path) -> Moorings:
     check_connectors(points, lines, types)
     if len({each.label for each in lines}) < len(lines):
         raise lines[-1].row.error("two lines have the same number")
-    if not lines:
-        raise DeckError([Problem(str(path), 1, 1, "no lines in it", hint="MoorDyn v2 has a section ---- LINES ----")])
+    if not lines and not any(each.is_loose for each in bodies.values()):
+        what = "no lines in it, and no bodies or rods that move by themselves"
+        raise DeckError([Problem(str(path), 1, 1, what, hint="MoorDyn has a section ---- LINES ----")])
     options = {row.words[1].lower(): row for row in sections.get("OPTIONS", []) if len(row.words) > 1}
-    known = ("LINE TYPES", "POINTS", "LINES", "OPTIONS", "FAILURE", "RODS", "ROD TYPES", "BODIES")
-    others = [name for name in sections if name not in known]
-    return Moorings(path, types, points, lines, options, others, sections.get("FAILURE", []), bodies)
+    others = {name: len(rows) for name, rows in sections.items() if name not in WIDTHS}
+    unused = [name for name in kinds if all(row.words[1] != name for row in sections.get("RODS", []))]
+    wide = [row.line for name, width in WIDTHS.items() for row in sections.get(name, []) if len(row.words) > width]
+    failures = sections.get("FAILURE", [])
+    return Moorings(path, types, points, lines, options, others, failures, bodies, unused, wide)
 
 
 def sections_of(path: Path) -> dict[str, list[FileRow]]:
     """Name -> its rows without headers, of non-empty sections."""
     found: dict[str, list[FileRow]] = {}
     name, skipped = "", 0
+    head: tuple[str, ...] = ()
     for number, text in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         if "---" in text:
             title = re.sub(r"[^A-Z ]", "", text.upper()).strip()
             name = next((key for key, titles in SECTIONS.items() if any(word in title for word in titles)), title)
-            skipped = 0 if name in ("OPTIONS", "OUTPUTS") else HEADS
+            skipped, head = 0 if name in ("OPTIONS", "OUTPUTS") else HEADS, ()
         elif name and skipped:
-            skipped -= 1
+            skipped, head = skipped - 1, head or tuple(text.upper().split())
+            if name == "LINE TYPES" and {"CB", "CINTDAMP"} <= {*head}:
+                hint = "MoorDyn has Diam Mass EA BA EI Cd Ca CdAx CaAx, and lines a number of segments; or see fem line"
+                raise FileRow(str(path), number, text, head).error("this is a file of MAP++, not of MoorDyn", 0, hint)
         elif name and (words := text.partition("#")[0].split()):
-            found.setdefault(name, []).append(FileRow(str(path), number, text, tuple(words)))
+            found.setdefault(name, []).append(FileRow(str(path), number, text, tuple(words), head))
     return found
 
 
+NEW, OLD = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10), (1, 2, 3, 4, 0, 7, 5, 8, 6)
+"""Columns of Diam Mass EA BA EI Cd Ca CdAx CaAx Cl in line types: version 2, and version 1, which has Diam Mass EA BA
+Can Cat Cdn Cdt (0: no such column)."""
+OF_OLD = {"CAN", "CAT", "CDN", "CDT"}
+
+
 def line_type(row: FileRow) -> LineType:
-    if len(row.words) < 10:
+    is_old = len(row.words) == len(OLD) and "EI" not in row.head and bool(OF_OLD.intersection(row.head))
+    columns = OLD if is_old else NEW
+    if len(row.words) < len(OLD) + (columns is NEW):
         hint = "MoorDyn v2 has TypeName Diam Mass/m EA BA/-zeta EI Cd Ca CdAx CaAx; v1 has no EI"
         raise row.error(f"a line type of MoorDyn v2 has 10 columns, this one {len(row.words)}", len(row.words), hint)
     names = ("the diameter", "the mass", "EA", "BA", "EI", "Cd", "Ca", "CdAx", "CaAx", "Cl")
-    values = [first_number(row, place, what) for place, what in enumerate(names[: len(row.words) - 1], 1)]
-    check_parts(row)
+    curve = curve_of(row)
+    values = [
+        curve[-1][1] / curve[-1][0] if curve and what == "EA" else first_number(row, place, what) if place else 0.0
+        for place, what in zip(columns, names, strict=False) if place < len(row.words)
+    ]  # fmt: skip
+    if not curve:
+        check_parts(row)
     for place, what in ((1, "the diameter"), (2, "the mass"), (3, "EA")):
         if not values[place - 1] > 0.0:
             raise row.error(f"{what} must be positive, got {row.words[place]}", place)
-    return LineType(row, row.words[0], *values)
+    return LineType(row, row.words[0], *values, curve=curve)
+
+
+def curve_of(row: FileRow) -> tuple[tuple[float, float], ...]:
+    """(strain, tension) of the file that EA names, from 0, 0 on; none where EA is a number."""
+    name = row.words[3].strip("\"'")
+    if name[:1] in "+-.0123456789" or ":" in name:
+        return ()
+    path = Path(row.file).with_name(Path(name).name) if not (named := Path(row.file).parent / name).is_file() else named
+    if not path.is_file():
+        raise row.error(f"EA is neither a number nor a file: there is no {path}", 3)
+    lines = enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
+    rows = [FileRow(str(path), number, text, tuple(text.replace(",", " ").split())) for number, text in lines]
+    numbers = [each for each in rows if each.words and not math.isnan(number_of(each.words[0]))]
+    found = [(0.0, 0.0)]
+    for each in numbers:
+        strain, tension = each.number(0, "a strain"), each.number(1, "a tension")
+        if (strain, tension) == found[-1] == (0.0, 0.0):
+            continue
+        if strain <= found[-1][0] or tension <= found[-1][1]:
+            raise each.error(f"strain and tension must rise: {strain:g}, {tension:g} after {found[-1]}", 0)
+        found.append((strain, tension))
+    if len(found) < 2:
+        raise row.error(f"{path} holds no curve: lines of strain and tension", 3)
+    return tuple(found)
 
 
 def first_number(row: FileRow, place: int, what: str) -> float:
     """Of several between bars, the static one."""
     value = number_of(row.words[place].partition("|")[0])
     if not math.isfinite(value):
-        hint = "a file with a curve of stiffness is not supported: give a number" if place in (3, 4, 5) else ""
+        hint = "a curve is supported in place of EA only: give a number" if place in (3, 4, 5) else ""
         raise row.error(f"expected {what}, a number, got {row.words[place]!r}", place, hint)
     return value
 
@@ -285,7 +354,6 @@ def check_parts(row: FileRow) -> None:
         raise row.error(f"the dynamic EA {stiffness[1]} is not above the static one, {stiffness[0]}", 3)
 
 
-BODY_KINDS = {"free": ("FREE",), "fixed": ("FIXED", "FIX", "ANCHOR"), "coupled": ("COUPLED", "CPLD", "VESSEL", "VES")}
 PINNED = ("PINNED", "PIN")
 
 
@@ -302,7 +370,7 @@ def several(row: FileRow, place: int, what: str, count: int) -> list[float]:
 def body(row: FileRow) -> MoorDynBody:
     """A line of BODIES."""
     label, word = row.count(0, "the number of the body"), (row.words[1] if len(row.words) > 1 else "").upper()
-    kind = next((kind for kind, words in BODY_KINDS.items() if word in words), "")
+    kind = kind_of(word)
     kind = kind or ("pinned" if word in ("COUPLEDPINNED", "VESSELPINNED", "CPLDPIN") else "")
     if not kind:
         raise row.error(f"unknown attachment {word!r} of a body", 1, "known are Free, Fixed, Coupled and CoupledPinned")
@@ -346,28 +414,33 @@ def rod_ends(
         at, kind = max(points, default=0) + 1, kind.replace("pinned", "fixed")
         points[at] = MoorDynPoint(row, at, kind, ends[0], 0.0, 0.0, 0.0, 0.0, (0.0,) * 3, name, f"rod {label}", True)
         return {f"R{label}{end}": at for end in "AB"}
-    name = name or f"ROD{label}"
-    own = bodies.setdefault(name, MoorDynBody(row, name, kind, (*ends[0], 0.0, 0.0, 0.0)))
+    holder = name if kind == "pinned" and name and bodies[name].is_loose else ""
+    name = f"ROD{label}" if kind == "pinned" or not name else name
+    own = bodies.setdefault(name, MoorDynBody(row, name, kind, (*ends[0], 0.0, 0.0, 0.0), holder=holder))
     own.rods.append(Rod(row, label, (ends[0], ends[1]), *sizes))
     found = {}
-    for end, place in zip("AB", ends, strict=True):
+    kind, length = "tied" if own.is_loose else own.kind, math.dist(*ends)
+    for end, place, other in zip("AB", ends, ends[::-1], strict=True):
         found[f"R{label}{end}"] = at = max(points, default=0) + 1
-        kind = "tied" if own.is_loose else own.kind
-        points[at] = MoorDynPoint(row, at, kind, place, 0.0, 0.0, 0.0, 0.0, body=name, name=f"end {end} of rod {label}")
+        axis = tuple((x - y) / length for x, y in zip(place, other, strict=True))
+        called = f"end {end} of rod {label}"
+        points[at] = MoorDynPoint(row, at, kind, place, 0.0, 0.0, 0.0, 0.0, body=name, name=called, axis=axis)
     return found
 
 
 def held_by(row: FileRow, bodies: dict[str, MoorDynBody], is_connector: bool) -> tuple[str, str]:
-    """The body that holds a rod, or "" and the kind of its own; connectors rotate freely, pinned or not."""
+    """The body that holds a rod, or "" and the kind of its own, and whether it is pinned to its holder; connectors
+    rotate freely, pinned or not."""
     word = row.words[2].upper()
-    if is_connector:
-        word = re.sub(r"(?<=\w)(PINNED|PIN)$", "", word)
-    owner = bodies.get(word)
+    plain = re.sub(r"(?<=\w)(PINNED|PIN)$", "", word)
+    owner = bodies.get(plain)
     if owner:
-        return word, "tied" if owner.is_loose else owner.kind
-    kind = next((kind for kind, words in KINDS.items() if word in words), "pinned" if word in PINNED else "")
+        is_pinned = plain != word and not is_connector
+        return plain, "pinned" if is_pinned else "tied" if owner.is_loose else owner.kind
+    is_pinned = word in PINNED or (kind_of(plain) == "coupled" and plain != word and not is_connector)
+    kind = "pinned" if is_pinned else kind_of(plain)
     if not kind:
-        hint = "known are Free, Pinned, Fixed, Coupled and Body1; a rod that is pinned to a body or a vessel is not"
+        hint = "known are Free, Pinned, Fixed, Coupled, Body1, CoupledPinned and Body1Pinned"
         raise row.error(f"rods that are {row.words[2]} are not supported", 2, hint)
     return "", kind
 
@@ -388,14 +461,14 @@ def point(row: FileRow, bodies: dict[str, MoorDynBody]) -> MoorDynPoint:
         raise row.error(f"a point has 9 columns, this one {len(row.words)}", len(row.words))
     label, word = row.count(0, "the number of the point"), row.words[1].upper()
     place = tuple(row.number(axis, f"{name} of the point") for axis, name in ((2, "x"), (3, "y"), (4, "z")))
-    kind = next((kind for kind, words in KINDS.items() if word in words), "")
+    kind = kind_of(word)
     owner = bodies.get(word)
     if owner:
         kind, place = ("tied" if owner.is_loose else owner.kind), on_body(place, owner.pose)
     elif re.fullmatch(r"BODY(\d+)", word):
         raise row.error(f"there is no body {word[4:]}", 1)
     if not kind:
-        hint = f"known are {', '.join(words[0].capitalize() for words in KINDS.values())} and Body1"
+        hint = f"known are {', '.join(words[0].capitalize() for words in KINDS.values())}, Turbine1 and Body1"
         raise row.error(f"unknown attachment {row.words[1]!r}", 1, hint)
     names = ("the mass", "the volume", "CdA", "Ca")
     columns = (5, 6, 10, 11) if len(row.words) >= 12 else (5, 6, 7, 8)
@@ -420,24 +493,23 @@ def line(
 ) -> MoorDynLine:
     if len(row.words) < 6:
         raise row.error(f"a line has 7 columns, this one {len(row.words)}", len(row.words))
+    is_old = len(row.head) > 2 and row.head[2].startswith("UNSTR")
+    first, last, at_length, at_count = (4, 5, 2, 3) if is_old else (2, 3, 4, 5)
     if row.words[1] not in types:
         raise row.error(f"there is no line type {row.words[1]!r}; there are {', '.join(types)}", 1)
     ends = []
-    for place in (2, 3):
+    for place in (first, last):
         word = row.words[place].upper()
         if word.startswith("R"):
             if word not in rods:
                 raise row.error(f"there is no end of a rod {row.words[place]}", place, "R1A and R1B are those of rod 1")
-            if types[row.words[1]].bending and points[rods[word]].body and not points[rods[word]].is_connector:
-                message = "lines with EI that end at rods, which hold their direction, are not supported"
-                raise row.error(message, place, "use a point in place of the rod, or EI = 0")
             ends.append(rods[word])
             continue
         ends.append(row.count(place, "the number of a point"))
         if ends[-1] not in points or points[ends[-1]].name:
             raise row.error(f"there is no point {ends[-1]}", place)
-    length = row.number(4, "the natural length")
+    length = row.number(at_length, "the natural length")
     if not length > 0.0:
-        raise row.error(f"the natural length must be positive, got {row.words[4]}", 4)
-    label, segments = row.count(0, "the number of the line"), row.count(5, "the number of segments")
+        raise row.error(f"the natural length must be positive, got {row.words[at_length]}", at_length)
+    label, segments = row.count(0, "the number of the line"), row.count(at_count, "the number of segments")
     return MoorDynLine(row, label, row.words[1], ends[0], ends[1], length, segments)

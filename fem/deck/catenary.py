@@ -21,7 +21,16 @@ from fem.deck.source import Mistake
 from fem.deck.surfaces import elevated
 from fem.lines.hanging import MEASURES, Line, LineError, Shape, hang, horizontal_tension, natural_length
 from fem.lines.resting import Bottom, lay
-from fem.model import BarSection, DistributedLoad, FluidLoad, InitialCondition, Material, PointMass, RestLength
+from fem.model import (
+    BarSection,
+    DistributedLoad,
+    FluidLoad,
+    InitialCondition,
+    Material,
+    PointMass,
+    RestLength,
+    Uniaxial,
+)
 from fem.model.facts import carried_by, grown_at
 from fem.model.mesh import BARS
 
@@ -33,6 +42,7 @@ class LaidBars(NamedTuple):
 
     labels (m,);  gap (m,) between which two of the n + 1 nodes;  area, density (m,);  strain (m,) measures
     young (m,), infinite where a bar keeps its length;  up  the axis that is up: y where all lie in the plane z = 0
+    tables  of bars with ``*UNIAXIAL``, whose young is stress over strain where they are: bar -> table
     """
 
     labels: Ints
@@ -42,10 +52,37 @@ class LaidBars(NamedTuple):
     density: Floats
     strain: np.ndarray
     up: int
+    tables: dict[int, Uniaxial]
+
+    def secant(self, line: Line, shape: Shape) -> LaidBars:
+        """The same bars, those with tables with the moduli that belong to their tensions."""
+        young = self.young.copy()
+        for bar, table in self.tables.items():
+            at = int(self.gap[bar])
+            stress = shape.tension[at] / self.area[bar]
+            if self.strain[bar] != "ENGINEERING":  # S = T L/(A l) of GREEN; T l/(A L) of LOG
+                power = -1.0 if self.strain[bar] == "GREEN" else 1.0
+                stress *= (np.hypot(*shape.vectors[at]) / line.length[at]) ** power
+            young[bar] = modulus_at(table, float(stress))
+        return self._replace(young=young)
 
     def together(self, values: Floats) -> Floats:
         """(n,) sums over the bars (m,) that lie in parallel between two nodes."""
         return np.asarray(np.bincount(self.gap, values), float)
+
+
+def modulus_at(table: Uniaxial, stress: float) -> float:
+    """Stress over strain on the loading curve; that of its ends beyond them, or of the last slope."""
+    curve = [(s, e) for s, e in table.loading if e > 0.0]
+    (low, first), (high, last) = curve[0], curve[-1]
+    if stress <= low:
+        return low / first
+    if stress >= high:
+        before = table.loading[-2]
+        beyond = (stress - high) * (last - before[1]) / (high - before[0]) if table.is_extended else 0.0
+        return stress / (last + beyond) if table.is_extended else high / last
+    stresses, strains = zip(*curve, strict=True)
+    return stress / float(np.interp(stress, stresses, strains))
 
 
 def dead_loads(draft: Draft) -> tuple[list[DistributedLoad], list[FluidLoad]]:
@@ -233,8 +270,10 @@ def anchors(labels: Ints, ways: Floats, along: Floats) -> list[InitialCondition]
     ]
 
 
-PASSES = 4
-"""Iterations for lines in water: the weight of a bar depends on where it is."""
+PASSES, MOST_PASSES = 4, 60
+"""Iterations for lines in water: the weight of a bar depends on where it is; of lines with stress-strain tables, whose
+moduli depend on their tensions (they end where these repeat themselves)."""
+SAME_MODULUS = 1e-12
 
 
 def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) -> None:
@@ -296,14 +335,17 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
 
     joints = joint_weights(draft, labels, up)
     places = np.linspace(0.0, 1.0, len(labels))[:, None] * np.array([span, rise])
-    for _ in range(PASSES if draft.water else 1):  # weights in water, with marine growth, depend on the places
-        try:
+    for number in range(MOST_PASSES if bars.tables else PASSES if draft.water else 1):
+        try:  # weights in water, with marine growth, depend on the places
             own = weights(draft, catenary, bars, ends[0] + places @ axes)
             line = line_of(catenary, bars, own, joints, rest, span, rise)
             shape = rest(line)
         except LineError as error:
             raise Mistake(place, f"nodes {labels[0]} to {labels[-1]}: {error}") from None
-        places = shape.places
+        places, before = shape.places, bars.young
+        bars = bars.secant(line, shape)
+        if number >= PASSES and np.allclose(bars.young, before, rtol=SAME_MODULUS, atol=0.0):
+            break
     for mistake in draft.nodes.add(labels[1:-1], ends[0] + places[1:-1] @ axes, lambda _: place):
         draft.report(mistake)
     give_lengths(draft, catenary, bars, line)
@@ -426,14 +468,23 @@ def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> LaidBars | None:
     sections = [section_of.get(label) for label in found.tolist()]
     made = [draft.materials.get(section.material) if section else None for section in sections]
     numbers = [entry.numbers for entry in made if entry is not None and not entry.broken]
-    if any("uniaxial" in given for given in numbers):
-        message = "LINE=CATENARY needs bars with a modulus: *UNIAXIAL has a table"
-        what = "generate the line straight and let a *STATIC step find its shape"
-        raise Mistake(catenary.pieces[0].row.place, message, what)
+    tables = {at: table for at, given in enumerate(numbers) if isinstance(table := given.get("uniaxial"), Uniaxial)}
+    alone = np.bincount(gap)[gap] == 1 if len(gap) == len(numbers) else np.ones(len(numbers), np.bool_)
+    for at, table in tables.items():
+        if not table.loading:
+            return None
+        if table.unloading or table.kind != "ELASTIC" or table.largest or not alone[at]:
+            message = (
+                "LINE=CATENARY needs bars with a modulus, or with one *LOADING DATA, TYPE=ELASTIC and no bar beside"
+            )
+            what = "generate the line straight and let a *STATIC step find its shape"
+            raise Mistake(catenary.pieces[0].row.place, message, what)
     young = [  # the long-term modulus; infinite for constant length
-        np.inf if given.get("is_inextensible") else Material("", **given).static_modulus  # type: ignore[arg-type]
-        for given in numbers
-    ]
+        np.inf if given.get("is_inextensible")
+        else modulus_at(tables[at], 0.0) if at in tables
+        else Material("", **given).static_modulus  # type: ignore[arg-type]
+        for at, given in enumerate(numbers)
+    ]  # fmt: skip
     if len(numbers) < len(found) or None in young:
         return None
     area, strain = zip(*((section.area, section.strain) for section in sections if section), strict=True)
@@ -442,7 +493,8 @@ def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> LaidBars | None:
             message = f"bars between nodes {labels[gap[at]]} and {labels[gap[at] + 1]} have different STRAIN"
             raise Mistake(catenary.card.place, message, "parallel bars are laid as one line: give them the same STRAIN")
     density = np.array([given.get("density", 0.0) for given in numbers], float)
-    return LaidBars(found, gap, np.array(area), np.array(young, float), density, np.array(strain), 1 if flat else 2)
+    up = 1 if flat else 2
+    return LaidBars(found, gap, np.array(area), np.array(young, float), density, np.array(strain), up, tables)
 
 
 def between(draft: Draft, labels: Ints) -> tuple[Ints, Ints, bool]:

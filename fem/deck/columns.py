@@ -1,7 +1,9 @@
 """Numbers in columns: blocks of data lines that numpy reads at once, and tables in files of other programs.
 
 In a table commas, semicolons or blanks stand between the entries, the same in all lines. The names of the columns may
-stand above the numbers, in a line that has no number; lines that begin with # are comments, or these names.
+stand above the numbers, in a line that has no number; lines that begin with # are comments, or these names. A line of
+units in brackets may stand below the names, as in the ``.out`` files of OpenFAST and MoorDyn; what is above these names
+is then text.
 """
 
 from __future__ import annotations
@@ -22,6 +24,10 @@ from fem.deck.cards import FRACTION, MAX_ENTRIES, MAX_LABEL, NUMBER, Card, Field
 from fem.deck.source import Hint, Mistake, Place, Source, did_you_mean, listing, shown, squeezed
 
 MOST_NAMED = 20
+MOST_ABOVE = 30
+"""Most lines of text above the numbers of a table."""
+UNITS = re.compile(r"[(\[][^()\[\]]*[)\]]([\s,;]+[(\[][^()\[\]]*[)\]])*[,;]?")
+"""A line of units: ``(s) (m) (kN-m)``."""
 NOT_NAME = re.compile(r"^RAO|[\[(].*|[\s_.\-]")
 """Parts of a column's name that are ignored: units, and characters between words."""
 
@@ -128,10 +134,14 @@ class NumberLines(NamedTuple):
 def columns_of(card: Card) -> NumberLines:
     """The data lines of a card as a table; Mistake where there are no numbers."""
     pieces = card.pieces
-    lines = list(islice(lines_in(pieces), 2))
+    lines = list(islice(lines_in(pieces), MOST_ABOVE))
     texts = [source.lines[number - 1] for source, number in lines]
+    above, units = heading(pieces), next((at for at, text in enumerate(texts) if UNITS.fullmatch(text.strip())), -1)
+    if units > 0:
+        lines, texts = lines[units - 1 :], [text for at, text in enumerate(texts) if at >= units - 1 and at != units]
+        del lines[1]
+    lines, texts = lines[:2], texts[:2]
     separator = next((each for each in ";," if texts and each in texts[-1]), None)
-    above = heading(pieces)
     is_named = texts and not any(NUMBER.fullmatch(entry.strip()) or "<" in entry for entry in texts[0].split(separator))
     if is_named:
         above, lines, texts = texts[0], lines[1:], texts[1:]

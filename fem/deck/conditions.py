@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake, Place, did_you_mean, listing, shown
 from fem.deck.table import DataLine, Parameters, Value, keyword
 from fem.model import Boundary, Equation, InitialCondition, Mesh, Model, RigidBody, Step
+from fem.model.beams import beams_at
 from fem.model.mesh import BARS, REEVED
 
 INITIAL = ("VELOCITY", "STRESS", "TEMPERATURE", "DISPLACEMENT", "ANCHOR")
@@ -94,16 +95,23 @@ def read_term(draft: Draft, row: Row, at: int) -> EquationTerm:
 
 @keyword("MPC", "model", unsupported=("MODE", "USER"))
 def mpc(card: Card, draft: Draft) -> None:
-    """``LINK, a, b``: two nodes, or the nodes of two sets one by one, keep their distance."""
+    """``LINK, a, b``: two nodes keep their distance. ``PIN, a, b``, ``TIE, a, b``: a has the displacements of b. Sets
+    node by node; a set of one node is that node."""
     for row in draft.rows(card):
         with draft.guard():
-            kind = row.field(0)
-            if kind.text.upper() != "LINK":
-                hint = "LINK, a, b keeps the distance between two nodes constant"
-                raise Mistake(kind.place, f"*MPC of type {shown(kind.text)} is not supported", hint)
-            row.end(3, "LINK, a, b")
+            kind = row.field(0).text.upper()
+            if kind not in ("LINK", "PIN", "TIE"):
+                hint = "LINK, a, b keeps the distance of two nodes, PIN and TIE move them as one; *RIGID BODY is stiff"
+                raise Mistake(row.field(0).place, f"*MPC of type {shown(row.field(0).text)} is not supported", hint)
+            row.end(3, f"{kind}, a, b")
             first, second = draft.target(row.field(1), "node"), draft.target(row.field(2), "node")
-            draft.links.append((first, second, row.place))
+            if kind == "LINK":
+                draft.links.append((first, second, row.place))
+                continue
+            draft.ties[row.place] = kind
+            for dof in (1, 2, 3):
+                pair = (first, 1.0), (second, -1.0)
+                draft.equations.append(tuple(EquationTerm(node, dof, factor, row.place) for node, factor in pair))
 
 
 FREE_BODY = "is not supported: ROTARYI and MASS elements at the reference node make a body free"
@@ -224,10 +232,13 @@ def build_equations(draft: Draft, mesh: Mesh, nodes: Lookup) -> tuple[Equation, 
     """Node indices; an equation over sets becomes one per member."""
     equations: list[Equation] = []
     eliminated: dict[tuple[int, int], Place] = {}
+    turned = {node for name, _ in draft.axes for node in nodes.members(name).tolist()} if draft.ties else set[int]()
+    bent = beams_at(mesh) if "TIE" in draft.ties.values() and not draft.mistakes else {}
     for terms in draft.equations:
         with draft.guard():
             for equation in expand(draft, nodes, terms):
                 dofs = [(node, dof) for node, dof, _ in equation.terms]
+                check_tie(draft, mesh, dofs, terms[0].place, turned, bent)
                 if len(set(dofs)) < len(dofs):
                     raise Mistake(terms[0].place, "the equation contains the same dof of the same node twice")
                 if dofs[0] in eliminated:
@@ -238,12 +249,26 @@ def build_equations(draft: Draft, mesh: Mesh, nodes: Lookup) -> tuple[Equation, 
     return tuple(equations)
 
 
+def check_tie(
+    draft: Draft, mesh: Mesh, dofs: list[tuple[int, int]], place: Place, turned: set[int], bent: Container[int]
+) -> None:
+    """Mistake if nodes of a TIE or PIN have other axes, or if a TIE would have to join directions of beams."""
+    kind, own = draft.ties.get(place), [node for node, _ in dofs]
+    for node in turned.intersection(own) if kind else ():
+        raise Mistake(
+            place, f"node {written(draft, mesh, node)} of *MPC {kind} has axes by *TRANSFORM", "use *EQUATION"
+        )
+    if kind == "TIE" and all(node in bent for node in own):
+        message = f"TIE of lines that bend, at nodes {listing([written(draft, mesh, node) for node in own], 'and')}"
+        raise Mistake(place, message, "let them share a node, which joins their directions; PIN makes a hinge")
+
+
 def expand(draft: Draft, nodes: Lookup, terms: tuple[EquationTerm, ...]) -> list[Equation]:
-    """One equation for each member of the sets, which have equal size; a single node is in all of them."""
+    """One equation for each member of the sets, which have equal size; a single node, or a set of one, is in all."""
     columns = [column(draft, nodes, term.target) for term in terms]
     if not all(map(len, columns)):
         return []
-    sizes = {len(found) for term, found in zip(terms, columns, strict=True) if isinstance(term.target, str)}
+    sizes = {len(found) for found in columns if len(found) > 1}
     if len(sizes) > 1:
         raise Mistake(terms[0].place, f"the sets of the equation have different sizes: {sorted(sizes)}")
     count = max(map(len, columns))
@@ -261,9 +286,10 @@ def build_links(draft: Draft, mesh: Mesh, nodes: Lookup) -> tuple[tuple[int, int
     for *targets, place in draft.links:
         with draft.guard():
             columns = [column(draft, nodes, target) for target in targets]
-            if len(columns[0]) != len(columns[1]) and min(map(len, columns)) > 0:
+            if len(columns[0]) != len(columns[1]) and min(map(len, columns)) > 1:
                 raise Mistake(place, f"the sets of *MPC have different sizes: {len(columns[0])} and {len(columns[1])}")
-            for pair in zip(columns[0].tolist(), columns[1].tolist(), strict=False):
+            count = max(map(len, columns)) if all(map(len, columns)) else 0
+            for pair in zip(*(each.tolist() * (count // max(1, len(each))) for each in columns), strict=False):
                 if np.array_equal(*mesh.coordinates[list(pair)]):
                     first, second = map(draft.as_written, mesh.node_labels[list(pair)].tolist())
                     message = f"nodes {first} and {second} of *MPC are at the same point: no distance to keep"

@@ -301,6 +301,8 @@ class Draft:
         self.properties: list[Property] = []
         self.ends: dict[str, tuple[Place, float]] = {}
         self.clamps: set[str | int] = set()
+        self.ties: dict[Place, str] = {}
+        self.connector_behaviors: dict[str, Card | None] = {}
         self.point_stresses: dict[str | int, tuple[float, ...]] = {}
         self.axes: list[tuple[str, Floats]] = []
         self.tide: Place | None = None
@@ -414,7 +416,7 @@ class Draft:
     def inner(self) -> Draft:
         """An empty draft for an instance, which shares mistakes and remarks with this one."""
         own = Draft()
-        for name in ("mistakes", "failed", "notices", "ignored", "extensions"):
+        for name in ("mistakes", "failed", "notices", "ignored", "extensions", "ties"):
             setattr(own, name, getattr(self, name))
         return own
 

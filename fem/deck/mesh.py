@@ -23,7 +23,9 @@ from fem.model.mesh import AXIAL, KINDS, REEVED, nodes_per_element
 FIRST = ("NODE", "ELEMENT", "INCLUDE")
 SECOND = ("NGEN", "NFILL", "ELGEN", "NSET", "ELSET")
 """Mesh cards are read in two groups, so that model cards may come in any order; within a group in deck order."""
-OTHER_ELEMENTS = "other beams, shells, solids, connectors and user elements are not"
+CONNECTORS = dict.fromkeys(("CONN3D2", "CONN2D2"), "SPRINGA")
+"""Elements of Abaqus that ``*CONNECTOR SECTION`` makes springs along the line of their nodes."""
+OTHER_ELEMENTS = "other beams, shells, solids and user elements are not"
 CARTESIAN = {"SYSTEM": "is not supported: coordinates are Cartesian"}
 
 
@@ -61,6 +63,7 @@ def element(card: Card, draft: Draft) -> None:
     """``label, node[, node[, node]]``."""
     field = card.field("TYPE")
     kind = squeezed(field.text)
+    kind = CONNECTORS.get(kind, kind)
     if kind not in KINDS:
         hint = did_you_mean(kind, KINDS, f"{listing(KINDS, 'and')} are; {OTHER_ELEMENTS}")
         raise Mistake(field.place, f"element type {shown(field.text)} is not supported", hint)

@@ -21,7 +21,7 @@ from fem.deck.cards import NEGATIVE, Bound, Card, Row
 from fem.deck.conditions import translation
 from fem.deck.draft import Draft, Property
 from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, name_of, target_of, within, word_for, word_of
-from fem.deck.source import Mistake, listing
+from fem.deck.source import Mistake, listing, shown
 from fem.deck.table import DataLine, Form, Parameters, Value, card_of, keyword
 from fem.model.mesh import BEAMS, REEVED, TRUSSES
 
@@ -97,6 +97,11 @@ def of_elements(form: Form, card: Card, draft: Draft) -> None:
     if card.keyword == "SOLID SECTION" and draft.has_failed("ELEMENT") and not any(card.rows):
         form.parameters.read(card, draft)
         return  # solids have no area; they are refused already
+    if card.keyword == "SOLID SECTION" and not any(card.rows) and any(True for _ in card.all_rows()):
+        given = {**form.parameters.read(card, draft), "area": 1.0}
+        draft.notice(f"*SOLID SECTION of {given['element_set']} has a blank line: area 1, as in Abaqus and CalculiX")
+        draft.properties.append(Property(given["element_set"], card, model.BarSection(**given)))
+        return
     for value, _ in form.read(card, draft):
         draft.properties.append(Property(value.element_set, card, value))
 
@@ -110,6 +115,42 @@ def by_kind(card: Card, draft: Draft) -> None:
     draft.properties.append(Property(draft.named(card, "ELSET", "element"), card))
 
 
+@keyword("CONNECTOR SECTION", "model", needs=("ELSET", "BEHAVIOR"), unsupported=("CONSTRAINTS", "CONTROLS"))
+def connector_section(card: Card, draft: Draft) -> None:
+    """``AXIAL``: connectors that are springs along the line of their nodes, with the elasticity of a behavior."""
+    field = draft.single_row(card, "the type of connection").field(0)
+    if field.text.upper() != "AXIAL":
+        hint = "AXIAL is; *MPC LINK keeps a distance, *MPC PIN moves two nodes as one, *RIGID BODY is stiff"
+        raise Mistake(field.place, f"connectors of type {shown(field.text)} are not supported", hint)
+    draft.named(card, "BEHAVIOR", "connector behavior")
+    draft.properties.append(Property(draft.named(card, "ELSET", "element"), card))
+
+
+@keyword("CONNECTOR BEHAVIOR", "model", needs=("NAME",), unsupported=("INTEGRATION",))
+def connector_behavior(card: Card, draft: Draft) -> None:
+    """Opens a behavior, whose elasticity stands below."""
+    draft.connector_behaviors[draft.declare(card, "connector behavior")] = None
+    draft.no_rows(card)
+
+
+ONE_WAY = {"RIGID": "is not supported: *MPC LINK keeps a distance"}
+
+
+@keyword(
+    "CONNECTOR ELASTICITY", "model", takes=("NONLINEAR", "COMPONENT"), refuses=ONE_WAY,
+    unsupported=("DEPENDENCIES", "EXTRAPOLATION", "FREQUENCY DEPENDENCE", "INDEPENDENT COMPONENTS", "REGULARIZE"),
+)  # fmt: skip
+def connector_elasticity(card: Card, draft: Draft) -> None:
+    """A stiffness, or with NONLINEAR a table of force and elongation, as of ``*SPRING``; read with the section."""
+    name = next(reversed(draft.connector_behaviors), None)
+    if name is None or draft.connector_behaviors[name]:
+        what = "there is none" if name is None else f"{name} has an elasticity already"
+        raise card.mistake(f"*CONNECTOR ELASTICITY belongs to the *CONNECTOR BEHAVIOR above it: {what}")
+    if card.has("COMPONENT") and card.field("COMPONENT").text != "1":
+        raise Mistake(card.field("COMPONENT").place, "AXIAL connectors have component 1 only")
+    draft.connector_behaviors[name] = card
+
+
 for _name, _form in {"SOLID SECTION": SOLID_SECTION, "MASS": MASS, "ROTARY INERTIA": ROTARY_INERTIA}.items():
     card_of(_name, _form, of_elements)
 for _name, _form in LISTED.items():
@@ -118,6 +159,7 @@ KINDS_OF = {
     "SOLID SECTION": (*TRUSSES, *REEVED),
     "BEAM SECTION": BEAMS,
     "BEAM GENERAL SECTION": BEAMS,
+    "CONNECTOR SECTION": ("SPRINGA",),
     "SPRING": ("SPRINGA", "SPRING1", "SPRING2"),
     "DASHPOT": ("DASHPOTA", "DASHPOT1", "DASHPOT2"),
     "MASS": ("MASS",),
@@ -158,8 +200,7 @@ def build_properties(
                 if entry.value is None and len(names) > 1:
                     message = f"element set {entry.element_set} mixes {listing(names, 'and')}"
                     raise entry.card.mistake(message, "give each kind its own set and keyword")
-                reader = read_spring if entry.card.keyword == "SPRING" else read_dashpot
-                found.append(entry.value or reader(entry.card, entry.element_set, names[0], draft))
+                found.append(entry.value or read_by_kind(entry.card, entry.element_set, names[0], draft))
     draft.card = None
     blame_bare_elements(draft, mesh, kinds, owner)
     return found
@@ -190,6 +231,13 @@ def blame_bare_elements(draft: Draft, mesh: model.Mesh, kinds: np.ndarray, owner
             draft.report(Mistake(draft.elements.place_of(label), message))
 
 
+def read_by_kind(card: Card, element_set: str, kind: str, draft: Draft) -> model.Spring | model.Dashpot:
+    """The property of a card that is text until the kind of its elements is known."""
+    if card.keyword == "DASHPOT":
+        return read_dashpot(card, element_set, kind, draft)
+    return (read_spring if card.keyword == "SPRING" else read_connector)(card, element_set, kind, draft)
+
+
 def read_spring(card: Card, element_set: str, kind: str, draft: Draft) -> model.Spring:
     """A linear spring, or a table (force, elongation)."""
     table = card.flag("NONLINEAR")
@@ -204,6 +252,14 @@ def read_spring(card: Card, element_set: str, kind: str, draft: Draft) -> model.
     if len(points) < 2:
         raise card.mistake("a nonlinear spring needs at least two rows force, elongation")
     return model.Spring(element_set, dofs, 0.0, points)
+
+
+def read_connector(card: Card, element_set: str, kind: str, draft: Draft) -> model.Spring:
+    elasticity = draft.connector_behaviors.get(card.needed("BEHAVIOR"))
+    if elasticity is None:
+        hint = "without one it would carry nothing"
+        raise Mistake(card.field("BEHAVIOR").place, "the behavior has no *CONNECTOR ELASTICITY", hint)
+    return read_spring(elasticity, element_set, kind, draft)
 
 
 def read_dashpot(card: Card, element_set: str, kind: str, draft: Draft) -> model.Dashpot:

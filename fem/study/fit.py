@@ -449,7 +449,8 @@ def fit(
 
     deck        path of the ``.inp``
     records     CSV files with ``time`` and columns named as in the tables (``T_e12``, ``U3_n5``), or such columns by
-                name; in a pair with the parameters of its run alone: ``("run3.csv", {"period": 1.6})``
+                name; rows with gaps are left out; in a pair with the parameters of its run alone:
+                ``("run3.csv", {"period": 1.6})``
     vary        name of a ``*PARAMETER`` -> (low, high); varied by its logarithm where high/low >= 10
     cases       CSV file with a line for each run: its parameters, and statistics such as ``T_e12_max``
     parameters  other values that override the deck's, in all runs
@@ -476,7 +477,8 @@ def fit(
     varied = checked_bounds(vary, model, parameters or {})
     if not 0.0 <= hold_out < 1.0:
         raise CommandError(f"a fraction of {hold_out:g} cannot be left out; expected 0 or more and below 1")
-    measured = [read_record(given, n) for n, given in enumerate(records, 1)]
+    gaps = list[str]()
+    measured = [read_record(given, n, gaps.append) for n, given in enumerate(records, 1)]
     measured += read_cases(cases) if cases is not None else []
     if not measured:
         raise CommandError("a fit needs measurements: a CSV file with time and columns such as T_e12, or --cases")
@@ -495,7 +497,8 @@ def fit(
     questions = [Observed(record.columns, record.time, step, start) for record in measured]
     with ExitStack() as stack:
         runs = Runs(prepared, varied, [record.parameters for record in measured], questions, workers, stack)
-        return replace(search(model, runs, numbers, sigma or {}, starts, say), is_si=says_si(model.heading))
+        found = search(model, runs, numbers, sigma or {}, starts, say)
+        return replace(found, is_si=says_si(model.heading), notices=(*gaps, *found.notices))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, Say
 from fem.commands.files import table_lines
 from fem.deck import deck_reader
 from fem.deck.parameters import Address, Otherwise
@@ -104,22 +105,46 @@ def read_cases(path: str | Path) -> Points:
     return Points(names, tuple(zip(*seen, strict=True)), False, Path(path).name, heads)
 
 
-def read_numbers(path: str | Path) -> tuple[tuple[str, ...], Floats, tuple[str, ...], tuple[str, ...]]:
-    """Names in the first line of a CSV file, numbers (k, c) below them, the place of each name and of each row."""
-    lines = [(n, cells_in(line)) for n, line in table_lines(path)]
-    if len(lines) < 2:
+UNIT = re.compile(r"\s*[\[(].*[\])]$|^-$")
+GAPS = ("", "-", "nan", "na", "n/a", "null", "none")
+"""What stands where nothing was measured, in lower case."""
+
+
+def read_numbers(
+    path: str | Path, say: Say | None = None
+) -> tuple[tuple[str, ...], Floats, tuple[str, ...], tuple[str, ...]]:
+    """Names in the first line of a CSV file, numbers (k, c) below them, the place of each name and of each row. Cells
+    are between commas; or between semicolons or tabs, and then commas may be decimal.
+
+    say  of measurements: gaps are NaN; units, behind names or in a line below them, are left out, and told
+    """
+    texts = table_lines(path)
+    separator = next((sign for sign in ";\t" if texts and sign in texts[0][1]), ",")
+    lines = [(n, cells_in(line, separator)) for n, line in texts]
+    (first, head), *rest = lines or [(1, [])]
+    if separator != ",":
+        rest = [(n, [(column, text.replace(",", ".")) for column, text in cells]) for n, cells in rest]
+    if say is not None:
+        below = [text for _, text in rest[0][1]] if rest else []
+        is_units = any(below) and all(finite(text) is None and text.lower() not in GAPS[2:] for text in below)
+        units = below if is_units else []
+        rest = rest[len(units) > 0 :]
+        if units := [*units, *(found.group().strip() for _, text in head if (found := UNIT.search(text)))]:
+            say(f"{path}: units {' '.join(units)} are not used: numbers have the units of the deck")
+        head = [(column, UNIT.sub("", text)) for column, text in head]
+    if not rest:
         raise CommandError(f"{path}: expected a line of names and at least one line of numbers below it")
-    (first, head), *rest = lines
     names = tuple(names_of(f"{path}:{first}", head))
-    places = tuple(f"{path}:{n}" for n, _ in rest)
-    found = np.array([values_of(place, cells, names) for place, (_, cells) in zip(places, rest, strict=True)])
-    return names, found, tuple(f"{path}:{first}:{column}" for column, _ in head), places
+    places, has_gaps = tuple(f"{path}:{n}" for n, _ in rest), say is not None
+    pairs = zip(places, rest, strict=True)
+    table = np.array([values_of(place, cells, names, has_gaps) for place, (_, cells) in pairs])
+    return names, table, tuple(f"{path}:{first}:{column}" for column, _ in head), places
 
 
-def cells_in(line: str) -> list[Cell]:
-    """Of a line, without blanks and quotes around them."""
+def cells_in(line: str, separator: str) -> list[Cell]:
+    """Of a line, without blanks and quotes around them; a separator at its end is none."""
     found, start = [], 0
-    for part in line.split(","):
+    for part in line.rstrip(separator * (separator == ";")).split(separator):
         column = start + len(part) - len(part.lstrip()) + 1
         found.append((column, part.strip().strip('"').strip()))
         start += len(part) + 1
@@ -131,8 +156,6 @@ def names_of(place: str, cells: list[Cell]) -> Iterator[str]:
     for column, name in cells:
         if not name:
             raise CommandError(f"{place}:{column}: a parameter name is missing")
-        if ";" in name or "\t" in name:
-            raise CommandError(f"{place}:{column}: {name!r} is not a parameter name: cells are separated by commas")
         if name.upper() in known:
             raise CommandError(f"{place}:{column}: {name} is given twice")
         known.add(name.upper())
@@ -147,8 +170,8 @@ def finite(text: str) -> float | None:
     return None
 
 
-def values_of(place: str, cells: list[Cell], names: tuple[str, ...]) -> tuple[float, ...]:
-    """A set: a finite number for each name."""
+def values_of(place: str, cells: list[Cell], names: tuple[str, ...], has_gaps: bool) -> tuple[float, ...]:
+    """A set: a finite number for each name, or NaN where there may be gaps."""
     if len(cells) != len(names):
         column = cells[len(names)][0] if len(cells) > len(names) else cells[-1][0]
         hint = " (numbers have decimal points, not commas)" if len(cells) > len(names) else ""
@@ -157,6 +180,8 @@ def values_of(place: str, cells: list[Cell], names: tuple[str, ...]) -> tuple[fl
     found = []
     for (column, text), name in zip(cells, names, strict=True):
         value = finite(text)
+        if value is None and has_gaps and text.lower() in GAPS:
+            value = math.nan
         if value is None:
             raise CommandError(f"{place}:{column}: {text!r} is not a finite number; expected a value of {name}")
         found.append(value)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints
+from fem.arrays import Flags, Floats, Ints, Say
 from fem.errors import CommandError, proposal
 from fem.model import Model
 from fem.model.named import PRINTS, WORDS, Named, item_named, labels_of, names_of, number_named, split
@@ -208,14 +208,23 @@ def length_of(model: Model, step: int | None) -> float:
 
 
 def series_of(
-    name: str, names: Sequence[str], values: Floats, heads: Sequence[str], rows: Sequence[str], own: Mapping[str, float]
-) -> Measured:
-    """A record of columns over time. CommandError: no time, no number over time, or time does not rise."""
+    name: str, names: Sequence[str], values: Floats, heads: Sequence[str], rows: Sequence[str],
+    own: Mapping[str, float], say: Say,
+) -> Measured:  # fmt: skip
+    """A record of columns over time; rows with gaps (NaN) are left out, and told. CommandError: no time, no number over
+    time, or time does not rise."""
     if TIME not in names:
         raise CommandError(f"{heads[0]}: the column {TIME} is missing; {proposal(TIME, names)}")
-    if not np.isfinite(values).all():
-        row, at = (int(index[0]) for index in np.nonzero(~np.isfinite(values)))
+    if np.isinf(values).any():
+        row, at = (int(index[0]) for index in np.nonzero(np.isinf(values)))
         raise CommandError(f"{rows[row]}: {names[at]} is {values[row, at]}; expected a finite number")
+    gaps: Flags = np.any(np.isnan(values), axis=1)
+    if gaps.all():
+        raise CommandError(f"{heads[0]}: every row has a gap; give columns of other times records of their own")
+    if gaps.any():
+        first, count = rows[int(gaps.argmax())], int(gaps.sum())
+        say(f"{name}: {count} of {len(rows)} rows have gaps and are left out, the first at {first}")
+        values, rows = values[~gaps], [row for row, gap in zip(rows, gaps.tolist(), strict=True) if not gap]
     at = list(names).index(TIME)
     wanted = [n for n in range(len(names)) if n != at]
     columns = tuple(spelled(names[n], heads[n]) for n in wanted)
@@ -231,19 +240,19 @@ def series_of(
     return Measured(name, own, columns, time, values[:, wanted], tuple(rows))
 
 
-def read_record(given: Given, number: int) -> Measured:
-    """One record: a file, or columns by name; ``number``: its place in the list."""
+def read_record(given: Given, number: int, say: Say) -> Measured:
+    """One record: a file, or columns by name; ``number``: its place in the list; ``say`` is told what is left out."""
     source, own = given if isinstance(given, tuple) else (given, {})
     if not isinstance(source, Mapping):
-        names, values, heads, rows = read_numbers(source)
-        return series_of(Path(source).name, names, values, heads, rows, own)
+        names, values, heads, rows = read_numbers(source, say)
+        return series_of(Path(source).name, names, values, heads, rows, own, say)
     name = f"record {number}"
     table = {str(key): np.asarray(column, float).ravel() for key, column in source.items()}
     if len({len(column) for column in table.values()}) != 1:
         raise CommandError(f"{name}: its columns differ in length, or there are none")
     values = np.column_stack(list(table.values()))
     places = [f"{name}, row {row}" for row in range(1, len(values) + 1)]
-    return series_of(name, list(table), values, [name] * len(table), places, own)
+    return series_of(name, list(table), values, [name] * len(table), places, own, say)
 
 
 def read_cases(path: str | Path) -> list[Measured]:

@@ -16,7 +16,7 @@ import pytest
 from scipy.optimize import brentq
 
 import fem
-from fem.codes.from_moordyn import FRICTION_DAMPING, GRAVITY
+from fem.codes.moordyn_account import FRICTION_DAMPING, GRAVITY
 from fem.deck import parse_deck
 from tests.codes.installed import PYTHON, skip_without
 

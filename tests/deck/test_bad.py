@@ -46,7 +46,7 @@ def test_five_mistakes_in_one_go() -> None:
 @pytest.mark.parametrize("count", [300, pytest.param(1000, marks=pytest.mark.long)])
 def test_mutated_decks(count: int) -> None:
     reads, _ = fuzz(count, 20240601)
-    assert reads > 10
+    assert reads > 5
 
 
 def test_broken_bytes(tmp_path: Path) -> None:

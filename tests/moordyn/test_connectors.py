@@ -80,7 +80,7 @@ def test_tension_of_a_chain_on_a_connector(tmp_path: Path) -> None:
     file.write_text(file.read_text().replace("1 Free 0 0 -2", "1 Fixed 0 0 -2"))
     convert(file, tmp_path / "deck.inp")
     text = (tmp_path / "deck.inp").read_text()
-    assert "** rod 1 has no segments: a connector at its end A" in text
+    assert "**   rod 1 has no segments: a connector at its end A" in text
     history = fem.run(fem.parse_deck(text[: text.index("** drag, inertia")]))
     tension = [history.of_element(label, "T")[-1] for label in (1001, 1040)]
     assert tension == pytest.approx([40676.0, 55987.0], rel=1e-4)
@@ -131,4 +131,4 @@ def test_sections_that_are_not_known_are_named(tmp_path: Path) -> None:
     path.write_text(path.read_text() + "---- WINGS ----\n- -\n- -\n1 2\n--- need this line ---\n")
     said: list[str] = []
     convert(path, tmp_path / "deck.inp", say=said.append)
-    assert "note: section WINGS: not known, left out" in said
+    assert "  section WINGS, 1 line: not known" in said

@@ -122,19 +122,52 @@ def test_a_turned_body_carries_its_points(imported: str) -> None:
 
 
 def test_nothing_is_dropped_in_silence(imported: str) -> None:
-    for what in ("point 2: CdA = 1.5", "outputs of lines left out: p, pt",
-                 "WaveKin = 2 left out, there are no waves", "ignored: writeLog, dtM",
+    for what in ("point 2: CdA = 1.5", "outputs of lines: p, pt",
+                 "WaveKin = 2 left out, there are no waves", "own solver: writeLog, dtM",
                  "coupled points are fixed", "BA damps slack segments in MoorDyn, too"):  # fmt: skip
         assert what in imported
     assert "** point 7 (free): node 3001, 4001, 5001" in imported
+
+
+def test_one_list_counts_what_was_taken_changed_and_left_out(tmp_path, capsys, imported: str) -> None:
+    """The counts are those of the lines below them, and the list is the heading's."""
+    (tmp_path / "current_profile.txt").write_text(FILE.with_name("current_profile.txt").read_text())
+    (tmp_path / "buoy.txt").write_text(FILE.read_text())
+    assert main(["import", "moordyn", str(tmp_path / "buoy.txt"), "--output", str(tmp_path / "out.inp")]) == 0
+    said = capsys.readouterr().out.splitlines()[:-1]
+    assert said[0] == "took: 2 line types, 7 points, 5 lines, 29 segments, 1 body, 8 options"
+    assert said == [line[3:] for line in imported.splitlines()[2 : 2 + len(said)]]
+    heads = {line.partition(":")[0]: number for number, line in enumerate(said) if not line.startswith(" ")}
+    counted = [int(said[heads[name]].partition(": ")[2]) for name in ("changed", "left out")]
+    assert counted == [heads["left out"] - heads["changed"] - 1, len(said) - heads["left out"] - 1]
+
+
+def test_what_nothing_uses_is_left_out_by_name(tmp_path, capsys) -> None:
+    """Points, types and words that a file has, and that no line of the deck stands for."""
+    rows = FILE.read_text().splitlines()
+    at = next(k for k, row in enumerate(rows) if row.startswith("1     chain"))
+    rows[at] += " and more"
+    rows.insert(at - 3, "9 Fixed 0 0 0 5 0 0 0")
+    (tmp_path / "current_profile.txt").write_text(FILE.with_name("current_profile.txt").read_text())
+    (tmp_path / "buoy.txt").write_text("\n".join(rows))
+    assert main(["import", "moordyn", str(tmp_path / "buoy.txt"), "--output", str(tmp_path / "out.inp")]) == 0
+    said = capsys.readouterr().out
+    assert f"  lines with words behind their last column: {at + 2}\n" in said
+    assert "  points without a line: 9\n" in said
+    assert "  mass, volume, CdA and Ca of points that do not move by themselves: 9\n" in said
 
 
 @pytest.mark.parametrize(
     ("old", "new", "place", "message"),
     [
         ("0.25\n", "\n", (6, 82), "has 10 columns, this one 9; MoorDyn v2 has TypeName"),
-        ("4.0e8", "ea.txt", (6, 31), "expected EA, a number, got 'ea.txt'; a file with a curve"),
-        ("2     Free ", "2     Flee ", (16, 7), "unknown attachment 'Flee'; known are Fixed, Coupled, Free and Body1"),
+        ("4.0e8", "ea.txt", (6, 31), "EA is neither a number nor a file: there is no "),
+        (
+            "2     Free ",
+            "2     Flee ",
+            (16, 7),
+            "unknown attachment 'Flee'; known are Fixed, Coupled, Free, Turbine1 and Body1",
+        ),
         ("3     Body1", "3     Body2", (17, 7), "there is no body 2"),
         ("1     chain ", "1     chian ", (25, 7), "there is no line type 'chian'; there are chain, rope"),
         ("2         80 ", "R1A       80 ", (25, 27), "there is no end of a rod R1A"),
@@ -187,5 +220,5 @@ def test_options_that_moordyn_does_not_have_are_named(tmp_path, capsys):
     )
     assert main(["import", "moordyn", str(tmp_path / "hose.txt"), "--output", str(tmp_path / "hose.inp")]) == 0
     said = capsys.readouterr().out
-    assert "options of MoorDyn's own solver, ignored: dtM, writeLog\n" in said
-    assert "option kBottt is unknown, and ignored; did you mean kbot?" in said
+    assert "options of MoorDyn's own solver: dtM, writeLog\n" in said
+    assert "option kBottt, which is unknown; did you mean kbot?" in said

@@ -171,7 +171,7 @@ def test_a_bathymetry_that_is_a_plane_is_a_sloping_bottom(tmp_path: Path, text: 
     corners = np.array([[-100, -50, -60], [-100, 150, -64], [100, -50, -50], [100, 150, -54.0]])
     assert bed.depth(corners, 2) == pytest.approx(np.zeros(4), abs=1e-9)
     assert "*AQUA\n-57.0" in deck
-    assert "** the bottom slopes: *SEABED presses at right angles" in deck
+    assert "**   the bottom slopes: *SEABED presses at right angles" in deck
 
 
 def test_dynamic_stiffness_of_types(tmp_path: Path) -> None:

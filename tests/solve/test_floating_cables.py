@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import fem
-from fem.codes.from_moordyn import floating
+from fem.codes.moordyn_account import floating
 from fem.codes.moordyn_files import read
 from fem.model.notices import floating_cables, floating_text
 

@@ -72,7 +72,7 @@ def test_starts_are_names_too(deck):
         ("length,gravity\n1.0,2.0\n\n1.0,inf\n", "cases.csv:4:5: 'inf'"),
         ("length,gravity\n1,0,2,0\n", r"cases.csv:2:5: 4 values; expected 2 values, of length, gravity \(numbers have"),
         ("length,gravity\n1.0\n", "cases.csv:2:1: 1 values; expected 2 values"),
-        ("length;gravity\n1.0;2.0\n", "cases.csv:1:1: 'length;gravity' is not a parameter name"),
+        ("length;gravity\n1,0;2\n1,5;x\n", "cases.csv:3:5: 'x' is not a finite number"),
         ("length, LENGTH\n1.0,2.0\n", "cases.csv:1:9: LENGTH is given twice"),
         ("length,\n1.0,2.0\n", "cases.csv:1:8: a parameter name is missing"),
         ("length\n1.0\n2.0\n1.0\n", "cases.csv:4:1: the same parameter set as in line 2"),

@@ -217,7 +217,8 @@ def test_record_words(deck, capsys):
         ("time,W1_n2\n1.,2.", [], "run.csv:1:6: there is no quantity of nodes W1"),
         ("time,load\n1.,2.", [], "run.csv:1:6: 'load' does not name a series"),
         ("tme,U1_n2\n1.,2.", [], "run.csv:1:1: the column time is missing; did you mean"),
-        ("time,U1_n2\n0.5,nan", [], "run.csv:2:5: 'nan' is not a finite number"),
+        ("time,U1_n2\n0.5,inf", [], "run.csv:2:5: 'inf' is not a finite number"),
+        ("time,U1_n2\n(s),(m)\n0.5,\n", [], "every row has a gap"),
         ("time,U1_n2\n0.5,1.\n0.5,2.", [], "run.csv:3: time 0.5 is not after 0.5"),
         ("time,U1_n2\n0.5,1.\n1.5,2.", [], "run.csv:3: time 1.5 is outside the run, which lasts from 0 to 1"),
         ("time,U1_n7\n0.5,1.", [], "U1_n7: the deck has no node 7; the nearest label is 2"),
@@ -248,3 +249,23 @@ def test_the_example_of_the_page_holds_the_truth():
     for row, truth in enumerate((21000.0, 1150.0, 1.35)):
         assert found.table["low"][row] < truth < found.table["high"][row]
     assert found.sigma["T_e1"] == pytest.approx(2.0, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("head", "separator", "gap"), [("time,U1_n2\n(s),(m)", ",", ""), ("time (s);U1_n2 [m]", ";", "NaN")]
+)
+def test_units_gaps_and_semicolons(tmp_path, head, separator, gap):
+    """k = 144: u = sin(12 t) / 12 of 1 kg that sets off with 1 m/s; a gap and the units are told."""
+    (tmp_path / "sdof.inp").write_text(
+        "*PARAMETER\nk = 100.\n*NODE\n1,0,0,0\n2,1,0,0\n*ELEMENT,TYPE=SPRINGA,ELSET=S\n1,1,2\n*SPRING,ELSET=S\n\n<k>\n"
+        "*ELEMENT,TYPE=MASS,ELSET=M\n2,2\n*MASS,ELSET=M\n1.\n*BOUNDARY\n1,1,3\n2,2,3\n"
+        "*INITIAL CONDITIONS,TYPE=VELOCITY\n2,1,1.\n*STEP\n*DYNAMIC,DIRECT\n0.002,0.5\n*NODE PRINT\nU\n*END STEP\n"
+    )
+    rows = [f"{t:.3f}{separator}{np.sin(12.0 * t) / 12.0:.9f}" for t in np.arange(0.0, 0.5, 0.02)]
+    rows[3] = rows[3].partition(separator)[0] + separator + gap
+    text = "\n".join([head, *(row.replace(".", ",") if separator == ";" else row for row in rows), ""])
+    (tmp_path / "run.csv").write_text(text)
+    found = fem.fit(tmp_path / "sdof.inp", [tmp_path / "run.csv"], {"k": (10.0, 1000.0)})
+    assert found.parameters["k"] == pytest.approx(144.0, rel=1e-3)
+    assert any("1 of 25 rows have gaps" in notice for notice in found.notices)
+    assert any("are not used: numbers have the units of the deck" in notice for notice in found.notices)
