@@ -66,7 +66,7 @@ def test_fem_help_describes_every_keyword():
             assert "\n    *" + name in text or name == "PARAMETER"
     keyword_help(say=said.append)
     assert all(f"*{name}`" in " ".join(said[1].split()) for name in NAMES)
-    with pytest.raises(CommandError, match="there is no keyword .NODEPRINT; did you mean NODE PRINT?"):
+    with pytest.raises(CommandError, match=r"there is no keyword \*NODEPRINT; did you mean NODE PRINT\?"):
         keyword_help(["nodeprint"])
 
 

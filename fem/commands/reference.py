@@ -33,7 +33,7 @@ def sections() -> dict[str, str]:
 
 
 def plain(text: str) -> str:
-    """Markdown as text: links are their words, cells of tables are apart, nothing but examples is longer than a line."""
+    """Markdown as text: links are their words, cells of tables are apart, only examples are longer than a line."""
     lines, is_example = [], False
     for line in re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text).strip().splitlines():
         if line.startswith("```"):
