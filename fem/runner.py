@@ -103,12 +103,10 @@ class Prepared:
     Its text is read once, as in ``fem.sweep``, as long as parameters change only numbers of the model.
     """
 
-    def __init__(self, deck: str | Path, parameters: Mapping[str, float] | None = None) -> None:
-        if isinstance(deck, Model):
-            what = "this Model has been read already, and fem.run takes it"
-            raise CommandError(f"prepare needs the path of a deck; {what}")
+    def __init__(self, deck: str | Path | Model, parameters: Mapping[str, float] | None = None) -> None:
         self._fixed = {name.upper(): value for name, value in (parameters or {}).items()}
-        self._name, self._read = Path(deck).name, deck_reader(deck, read_model(deck, self._fixed).parameters)
+        model = read_model(deck, self._fixed)
+        self._name, self._read = model.source, deck_reader(deck, model.parameters)
 
     def __repr__(self) -> str:
         fixed = f" with {', '.join(f'{name}={value:g}' for name, value in self._fixed.items())}" if self._fixed else ""
@@ -126,9 +124,10 @@ class Prepared:
         return run(self.model(parameters), **options)
 
 
-def prepare(deck: str | Path, *, parameters: Mapping[str, float] | None = None) -> Prepared:
+def prepare(deck: str | Path | Model, *, parameters: Mapping[str, float] | None = None) -> Prepared:
     """Read a deck once, to run it with many values of its parameters; ``model`` returns the ``Model`` for some values.
 
+    deck        path of the ``.inp``, or a ``Model`` of ``fem.Builder`` or ``fem.parse_deck``
     parameters  values that override the deck's ``*PARAMETER`` in all runs
 
     Raises the errors of ``read_deck``.

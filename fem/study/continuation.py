@@ -148,7 +148,7 @@ class Continuation(Question):
 
 
 def follow_plan(
-    deck: str | Path, values: Points, back: bool, parameters: Mapping[str, float], study: Continuation
+    deck: str | Path | Model, values: Points, back: bool, parameters: Mapping[str, float], study: Continuation
 ) -> Plan:
     """A plan whose first axis is the direction; CommandError unless exactly one parameter is varied."""
     study = study.decided(first_of(deck, parameters, values))
@@ -197,7 +197,7 @@ def kept_state(folder: Path | None, order: list[int], missing: set[int]) -> tupl
 
 
 def continuation(
-    deck: str | Path,
+    deck: str | Path | Model,
     grid: Mapping[str, Iterable[float]],
     *,
     back: bool = True,

@@ -232,7 +232,7 @@ def write_basins(found: Basins, folder: Path, model: Model) -> None:
 
 
 def basins(
-    deck: str | Path,
+    deck: str | Path | Model,
     grid: Mapping[str, Iterable[float]],
     *,
     parameters: Mapping[str, float] | None = None,
@@ -249,7 +249,7 @@ def basins(
 ) -> Basins:
     """The attractor that each initial state of the last step of a deck reaches.
 
-    deck        path of the ``.inp``
+    deck        path of the ``.inp``, or a ``Model``, as for ``sweep``
     grid        name -> values; ``U1_2``: initial displacement 1 of node 2, ``V1_2``: its velocity; or a
                 ``*PARAMETER`` of the deck
     parameters  other ``*PARAMETER`` values to override, the same for all initial states

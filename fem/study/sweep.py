@@ -128,7 +128,7 @@ class Sweep(Columns):
 
 
 def sweep(
-    deck: str | Path,
+    deck: str | Path | Model,
     grid: Mapping[str, Iterable[float]] | None = None,
     *,
     cases: str | Path | None = None,
@@ -143,7 +143,7 @@ def sweep(
 ) -> Sweep:
     """Run a deck for every combination of values of ``*PARAMETER`` names or initial values.
 
-    deck        path of the ``.inp``
+    deck        path of the ``.inp``, or a ``Model`` of ``fem.Builder`` or ``fem.parse_deck``
     grid        name -> values, the first varying slowest; ``U1_2``, unless it is the name of a parameter, is the
                 initial displacement 1 of node 2, ``V1_2`` its velocity
     cases       instead of a grid: CSV file with a line of names, then one parameter set per line
@@ -227,7 +227,7 @@ class Plan:
         return sweep_folder(output, self.model, self.identity, self.question.kind, self.question.figures, force)
 
 
-def first_of(deck: str | Path, parameters: Mapping[str, float], grid: Points) -> Model:
+def first_of(deck: str | Path | Model, parameters: Mapping[str, float], grid: Points) -> Model:
     """The deck at the first point of the grid at which it can be read; with its own values where there is none."""
     model = read_model(deck, dict(parameters))
     points = spelled(grid, model)
@@ -238,15 +238,13 @@ def first_of(deck: str | Path, parameters: Mapping[str, float], grid: Points) ->
 
 
 def make_plan(
-    deck: str | Path,
+    deck: str | Path | Model,
     grid: Points,
     parameters: Mapping[str, float] | None,
     history: bool,
     question_of: QuestionOf = layout_of,
 ) -> Plan:
     """Read the deck with its own values, and check the names against it."""
-    if isinstance(deck, Model):
-        raise CommandError("a sweep needs the path of a deck; this Model has been read already")
     fixed = dict(parameters or {})
     model = read_model(deck, fixed)
     grid = spelled(grid, model)
