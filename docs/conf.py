@@ -16,7 +16,6 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))  # of the tutorials
 
-from docs.keywords import reference  # noqa: E402
 from docs.notebooks import TUTORIALS, with_link, write_notebooks  # noqa: E402
 from docs.validated import cases  # noqa: E402
 from fem import __version__  # noqa: E402
@@ -49,7 +48,6 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 
 WRITTEN = {
-    "reference/keywords": ("<!-- the keywords -->", reference),
     "validation": ("<!-- the cases -->", cases),
 }
 """Page -> the mark in it that gives way to a text, and what writes it."""

@@ -1,5 +1,7 @@
 """Text of the keyword reference: the rules of each card as the reader states them, ``docs/reference/keywords.toml``,
 examples from the decks of ``inputs``, and the messages of the reader for the wrong decks of ``tests/deck/bad``.
+
+``python -m docs.keywords`` writes the page anew; the wheel has it, too, for ``fem help``.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from fem.model.quantities import ENERGIES, QUANTITIES
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "docs" / "reference" / "keywords.toml"
+PAGE = FILE.with_suffix(".md")
+MARK = "<!-- written by python -m docs.keywords -->\n"
 OF_SCANNER = {"PARAMETER": Keyword("anywhere", (), (), (), {}, (), lambda card, draft: None)}
 """Cards that ``fem/deck/scanner.py`` handles itself."""
 PLACES = {
@@ -131,7 +135,7 @@ def others_of(own: Keyword) -> str:
     if reasons:
         entries = [", ".join(names) + f" ({reason})" * bool(reason) for reason, names in reasons.items()]
         text += f"Not supported: {'; '.join(entries)}.\n\n"
-    return text
+    return text.removesuffix("\n")
 
 
 def example_of(name: str, entry: dict[str, Any]) -> str:
@@ -159,7 +163,7 @@ def section(name: str, entry: dict[str, Any]) -> str:
     """One keyword."""
     own = stated(name)
     parts = (
-        f"({anchor(name)})=\n### *{name}\n",
+        f"### *{name}\n",
         f"{entry['does']}\n",
         f"Allowed {PLACES[own.level]}.\n",
         rows_of(name, entry),
@@ -172,8 +176,8 @@ def section(name: str, entry: dict[str, Any]) -> str:
 
 
 def anchor(name: str) -> str:
-    """Anchor of its section."""
-    return f"keyword-{name.lower().replace(' ', '-')}"
+    """Anchor of its section, as web pages of Markdown have it."""
+    return name.lower().replace(" ", "-")
 
 
 def quantities() -> str:
@@ -203,3 +207,12 @@ def reference() -> str:
     for chapter, names in chapters.items():
         text += f"\n## {chapter}\n\n" + "\n".join(section(name, found[name]) for name in names)
     return text
+
+
+def page() -> str:
+    """The whole page: what is written by hand, up to the mark, and the reference."""
+    return PAGE.read_text(encoding="utf-8").partition(MARK)[0] + MARK + "\n" + reference()
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -237,6 +237,9 @@ def add_others(commands: Any) -> None:
     examples.add_argument("names", metavar="NAME", nargs="*", help="decks to copy, or all (default: list them)")
     option.add_output(examples, "folder of the copies (default: the current one)")
     examples.set_defaults(command=late("fem.commands.example:example", is_told=True))
+    words = commands.add_parser("help", help="describe a keyword of decks, or list all of them")
+    words.add_argument("words", metavar="KEYWORD", nargs="*", help="as in a deck, such as NODE PRINT")
+    words.set_defaults(command=late("fem.commands.reference:keyword_help"))
     token = "The printed address contains a token; without it nobody, not even another local user, can open the page."
     page = commands.add_parser("app", help="run the program in a browser: forms, runs and results", epilog=token)
     page.add_argument("start", metavar="DECK|DIR", nargs="?", type=Path, help="deck or folder of results to open")
@@ -331,7 +334,7 @@ COMMANDS: dict[Callable[[Any], None], tuple[str, ...]] = {
     studies.add_fit: ("fit",),
     add_pictures: ("plot", "animate", "report"),
     add_analyses: ("post",),
-    add_others: ("example", "app", "validate", "warmup"),
+    add_others: ("example", "help", "app", "validate", "warmup"),
 }
 """What adds parsers, and of which commands."""
 

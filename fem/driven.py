@@ -15,7 +15,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.deck import read_model
-from fem.errors import CommandError, NoConvergence, unknown
+from fem.errors import CommandError, NoConvergence, keep, unknown
 from fem.model import Model
 from fem.model.curves import GIVEN, Live, live_ones
 from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL
@@ -136,6 +136,13 @@ class Stepper:
             self.close()
             raise
 
+    def __repr__(self) -> str:
+        state = "complete" if self.is_finished else "closed" if not self._is_open else "in progress"
+        if self._error is not None:
+            state = f"ended by {type(self._error).__name__}"
+        given = ", ".join(f"{name}={value:.6g}" for name, value in self.inputs.items())
+        return f"Stepper of {self.model.source or 'a model'}: time {self.time:.8g}, {state}; inputs: {given or 'none'}"
+
     # Time
 
     @property
@@ -175,6 +182,8 @@ class Stepper:
             self._error = error
             if isinstance(error, NoConvergence) and self._history:
                 error.history = self.history()
+            if isinstance(error, KeyboardInterrupt) and self._history:
+                keep(error, history=self.history())
             raise
         if run.last is None and not self._log.kept:
             self.close()

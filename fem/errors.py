@@ -179,6 +179,12 @@ class Stopped(KeyboardInterrupt):
         self.exit_code = 128 + number
 
 
+def keep(error: BaseException, **found: object) -> None:
+    """What an error ends stays readable: as attributes of it, which a note names."""
+    vars(error).update(found)
+    error.add_note(f"what was computed is in its attribute {', '.join(found)}")
+
+
 class NoConvergence(FemError):
     """An increment did not converge; ``history`` holds the motion before it, if the caller keeps a history.
 

@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,15 @@ from fem.arrays import Floats
 from fem.commands import memory
 from fem.commands.files import free
 from fem.deck import deck_reader, read_model
-from fem.errors import CommandError, FemError, MachineError, NoConvergence, from_system
+from fem.errors import CommandError, FemError, MachineError, NoConvergence, from_system, keep
 from fem.model import Boundary, Frequency, Model, Static, Step
 from fem.model.mesh import sets_left_out
 from fem.model.notices import WARNING
 from fem.runs import run_record
 from fem.runs.checkpoint import NAME, changed_parts, digests_of, read_checkpoint
-from fem.runs.console import ConsoleSink, WarningSink, say
+from fem.runs.console import ConsoleSink, RunProgress, WarningSink, say
 from fem.runs.history import History, HistorySink
+from fem.runs.progress import Progress, shown
 from fem.runs.record import EarlierRun, Modes, Requests, Sink
 from fem.runs.run_record import Timing, earlier_decks
 from fem.runs.write import FanOut, InterruptGuard, RunFiles
@@ -39,6 +41,7 @@ def run(
     output_every: int = 1,
     force: bool = False,
     earlier: str | Path | None = None,
+    progress: Progress = False,
 ) -> History:
     """Read an input deck, solve its steps in order and return the motion.
 
@@ -53,6 +56,11 @@ def run(
     output_every  save every k-th increment in the history, and the last of each step
     force         replace files with the program's own names in any folder; never a file that the deck is read from
     earlier       folder of the run with whose state the first step begins (``*RESTART, READ``)
+    progress      True: show how far it is, in a bar; or a function that is called with the share done, 0 to 1, and a
+                  text while the run proceeds
+
+    Ctrl-C (``KeyboardInterrupt``, which the function may raise, too) ends the run like a failure: ``error.history``
+    holds the motion so far, and the files in the folder are complete up to there.
 
     Raises
     ------
@@ -71,15 +79,21 @@ def run(
     timing.mark("read")
     collected = HistorySink(model, output_every)
     requests = Requests(solver, True, output is not None, earlier_state(model, earlier))
-    files = None if output is None else RunFiles(output, model, requests, False, force)
-    try:
-        drive(model, requests, files, timing, None, collected)
-    except NoConvergence as error:
-        error.history = collected.history()
-        raise
-    finally:
-        if files is not None:
-            files.close()
+    sinks = [collected, RunProgress(model, partial(shown, progress))] if progress else [collected]
+    guard = InterruptGuard()
+    with guard.watching():
+        files = None if output is None else RunFiles(output, model, requests, False, force)
+        try:
+            drive(model, requests, files, timing, guard, *sinks)
+        except NoConvergence as error:
+            error.history = collected.history()
+            raise
+        except KeyboardInterrupt as error:
+            keep(error, history=collected.history())
+            raise
+        finally:
+            if files is not None:
+                files.close()
     return collected.history()
 
 
@@ -89,12 +103,14 @@ class Prepared:
     Its text is read once, as in ``fem.sweep``, as long as parameters change only numbers of the model.
     """
 
-    def __init__(self, deck: str | Path, parameters: Mapping[str, float] | None = None) -> None:
-        if isinstance(deck, Model):
-            what = "this Model has been read already, and fem.run takes it"
-            raise CommandError(f"prepare needs the path of a deck; {what}")
+    def __init__(self, deck: str | Path | Model, parameters: Mapping[str, float] | None = None) -> None:
         self._fixed = {name.upper(): value for name, value in (parameters or {}).items()}
-        self._read = deck_reader(deck, read_model(deck, self._fixed).parameters)
+        model = read_model(deck, self._fixed)
+        self._name, self._read = model.source, deck_reader(deck, model.parameters)
+
+    def __repr__(self) -> str:
+        fixed = f" with {', '.join(f'{name}={value:g}' for name, value in self._fixed.items())}" if self._fixed else ""
+        return f"Prepared {self._name}{fixed}: run(parameters), model(parameters)"
 
     def model(self, parameters: Mapping[str, float] | None = None) -> Model:
         """The model with these values; other parameters have those given to ``prepare``, otherwise those of the deck.
@@ -108,9 +124,10 @@ class Prepared:
         return run(self.model(parameters), **options)
 
 
-def prepare(deck: str | Path, *, parameters: Mapping[str, float] | None = None) -> Prepared:
+def prepare(deck: str | Path | Model, *, parameters: Mapping[str, float] | None = None) -> Prepared:
     """Read a deck once, to run it with many values of its parameters; ``model`` returns the ``Model`` for some values.
 
+    deck        path of the ``.inp``, or a ``Model`` of ``fem.Builder`` or ``fem.parse_deck``
     parameters  values that override the deck's ``*PARAMETER`` in all runs
 
     Raises the errors of ``read_deck``.

@@ -54,6 +54,12 @@ def test_the_wheel_has_every_file_of_the_package(wheel):
         assert files and {f"fem/shipped/{path.relative_to(ROOT).as_posix()}" for path in files} <= carried
 
 
+def test_the_reference_of_the_wheel_is_that_of_the_clone(wheel, tmp_path):
+    page = Path("docs", "reference", "keywords.md")
+    assert (wheel / "fem" / "shipped" / page).read_bytes() == (ROOT / page).read_bytes()
+    assert answer(wheel, tmp_path, "help", "*node print") == answer(ROOT, tmp_path, "help", "node", "print")
+
+
 @pytest.mark.long
 def test_commands_of_the_wheel(wheel, tmp_path):
     assert answer(wheel, tmp_path, "--version") == f"fem {fem.__version__}\n"

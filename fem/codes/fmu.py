@@ -64,7 +64,7 @@ def export(
 
 
 def export_fmu(
-    deck: str | Path,
+    deck: str | Path | Model,
     file: str | Path | None = None,
     outputs: Sequence[str] = (),
     inputs: Sequence[str] = (),
@@ -118,7 +118,10 @@ def identifier(stem: str) -> str:
 
 
 def copy_deck(model: Model, folder: Path) -> None:
-    """Copies all files of the deck; they are in its folder or below it."""
+    """Copies all files of the deck; they are in its folder or below it. Of a model without files, writes its text."""
+    if model.text:
+        folder.mkdir()
+        (folder / Path(model.source).name).write_text(model.text, encoding="utf-8")
     home = Path(model.source).resolve().parent
     for file in map(Path, model.files):
         place = folder / file.relative_to(home)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fem.arrays import Say
 from fem.commands.files import write_new
 from fem.errors import CommandError, proposal
+
+if TYPE_CHECKING:
+    from fem.arrays import Say  # which imports numpy
 
 PACKAGE = Path(__file__).resolve().parents[1]
 

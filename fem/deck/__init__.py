@@ -6,6 +6,7 @@ To add a keyword: a form in the fitting file (``table.py``), or a function ``(ca
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from fem.commands.installed import load_installed
@@ -56,11 +57,12 @@ def read_model(
     parameters: Mapping[str, float] | None = None,
     earlier: reader.EarlierDecks = (),
 ) -> Model:
-    """As ``read_deck``, unless it is a ``Model``. CommandError: no such file; parameters of what is read already."""
+    """As ``read_deck``, unless it is a ``Model``, whose text is read again for other parameters. CommandError: no such
+    file; parameters of a model without text."""
     if isinstance(deck, Model):
-        if parameters:
-            raise CommandError("parameters can only be set in the text of a deck; this Model has been read already")
-        return deck
+        if not parameters:
+            return deck
+        return answered(lambda: reader.read_file(deck, checked_overrides(parameters)))
     path = Path(deck)
     if not path.is_file():
         what = "is a folder, not a deck" if path.is_dir() else "does not exist"
@@ -72,7 +74,7 @@ def read_model(
     return read_deck(path, dict(parameters or {}), earlier)
 
 
-def deck_reader(path: str | Path, varied: Collection[str]) -> OutlineReader:
+def deck_reader(path: str | Path | Model, varied: Collection[str]) -> OutlineReader:
     """``read_deck`` of one deck for many parameter sets that differ in the ``varied`` ones.
     The text of the first reading is kept. If only numbers of the model can change, these are replaced without
     reading again (``OutlineReader``)."""
@@ -90,7 +92,8 @@ def parse_deck(
 
     def read() -> Model:
         files = DeckFiles()
-        return reader.read_source(files, files.open_text(text, name, folder), checked_overrides(parameters))
+        model = reader.read_source(files, files.open_text(text, name, folder), checked_overrides(parameters))
+        return replace(model, text="" if folder else text)
 
     return answered(read)
 

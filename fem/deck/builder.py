@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -17,6 +19,9 @@ from fem.model import Model
 
 Caller: TypeAlias = tuple[str, int]
 """File and line of the call of a method."""
+Number: TypeAlias = float | str
+"""A number, or what ``Builder.parameter`` has returned."""
+STANDS = re.compile("<[^<>]+>")
 
 
 class Builder:
@@ -44,6 +49,12 @@ class Builder:
         self._is_in_step = False
         self.card("HEADING", [[line] for line in heading.splitlines()])
 
+    def parameter(self, name: str, value: float) -> str:
+        """Add a ``*PARAMETER``, which ``fem.sweep`` varies and ``parameters=`` sets. Returns what stands for the number
+        in later calls."""
+        self.card("PARAMETER", [[f"{name} = {cell(value)}"]])
+        return f"<{name}>"
+
     def card(self, keyword: str, rows: Iterable[Sequence[Any]] = (), /, *flags: str, **parameters: Any) -> None:
         """Add any card at this place of the deck: ``card("CLOAD", [(5, 1, 100.0)], amplitude="PULL")``.
         flags, parameters  as in decks; ``time_integrator`` is TIME INTEGRATOR; None omits a parameter"""
@@ -64,8 +75,8 @@ class Builder:
         return labels
 
     def bars(
-        self, nodes: ArrayLike, *, area: float, modulus: float | None = None, density: float | None = None,
-        no_compression: bool = False, prestress: float = 0.0, tangent_tension: float | None = None, **section: Any,
+        self, nodes: ArrayLike, *, area: Number, modulus: Number | None = None, density: Number | None = None,
+        no_compression: bool = False, prestress: float = 0.0, tangent_tension: Number | None = None, **section: Any,
     ) -> Ints:  # fmt: skip
         """Add bars along a row of node labels (n,), or between pairs of labels (m, 2). Returns their labels (m,).
 
@@ -92,11 +103,13 @@ class Builder:
         if no_compression:
             self.card("NO COMPRESSION")
         self.card("SOLID SECTION", [[area]], elset=name, material=name, starting_tension=tangent_tension, **section)
+        if prestress and isinstance(area, str):
+            raise CommandError("prestress= needs an area that is a number: decks have the stress")
         if prestress:
-            self.card("INITIAL CONDITIONS", [(name, prestress / area)], type="STRESS")
+            self.card("INITIAL CONDITIONS", [(name, prestress / float(area))], type="STRESS")
         return labels
 
-    def masses(self, nodes: ArrayLike, mass: float) -> Ints:
+    def masses(self, nodes: ArrayLike, mass: Number) -> Ints:
         """Add a point mass at each of the nodes (m,). Returns the labels (m,) of the masses."""
         labels, name = self._add("MASS", np.atleast_1d(np.asarray(nodes))[:, None])
         self.card("MASS", [[mass]], elset=name)
@@ -114,26 +127,26 @@ class Builder:
         return name
 
     def move(
-        self, nodes: ArrayLike, direction: int, value: float, *, amplitude: str | None = None,
+        self, nodes: ArrayLike, direction: int, value: Number, *, amplitude: str | None = None,
         kind: str = "DISPLACEMENT",
     ) -> None:  # fmt: skip
         """Move nodes along x, y or z (1, 2, 3) in the step: to a displacement, at a VELOCITY or ACCELERATION."""
         rows = [(node, direction, direction, value) for node in np.atleast_1d(np.asarray(nodes)).tolist()]
         self.card("BOUNDARY", rows, amplitude=amplitude, type=kind)
 
-    def load(self, nodes: ArrayLike, force: ArrayLike, *, amplitude: str | None = None) -> None:
+    def load(self, nodes: ArrayLike, force: ArrayLike | Sequence[Number], *, amplitude: str | None = None) -> None:
         """Apply a force (3,) to each of the nodes, in this step and later ones."""
-        (parts,) = shaped(np.atleast_2d(np.asarray(force)), 3, "components of a force").tolist()
+        (parts,) = shaped([force] if np.ndim(force) < 2 else force, 3, "components of a force").tolist()
         along = [(direction, part) for direction, part in enumerate(parts, 1) if part]
         rows = [(node, *each) for node in np.atleast_1d(np.asarray(nodes)).tolist() for each in along]
         self.card("CLOAD", rows, amplitude=amplitude)
 
-    def static(self, period: float = 1.0, dt: float | None = None, *, gravity: float = 0.0, **step: Any) -> None:
+    def static(self, period: Number = 1.0, dt: Number | None = None, *, gravity: Number = 0.0, **step: Any) -> None:
         """Add a ``*STATIC`` step. gravity: acts on all elements along -z; step: parameters of ``*STEP``."""
         self._step(gravity, step, "STATIC", [[period if dt is None else dt, period]])
 
     def dynamic(
-        self, period: float, dt: float, *, integrator: str = "NEWMARK", gravity: float = 0.0, **step: Any
+        self, period: Number, dt: Number, *, integrator: str = "NEWMARK", gravity: Number = 0.0, **step: Any
     ) -> None:
         """Add a ``*DYNAMIC, DIRECT`` step with constant increments dt."""
         self._step(gravity, step, "DYNAMIC", [[dt, period]], "DIRECT", time_integrator=integrator)
@@ -164,7 +177,7 @@ class Builder:
         return labels, name
 
     def _step(
-        self, gravity: float, step: dict[str, Any], keyword: str, rows: Any, *flags: str, **parameters: Any
+        self, gravity: Number, step: dict[str, Any], keyword: str, rows: Any, *flags: str, **parameters: Any
     ) -> None:
         """End the previous step and begin another."""
         if self._is_in_step:
@@ -182,12 +195,16 @@ def cell(value: Any) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def shaped(values: ArrayLike, width: int, what: str) -> Any:
-    """(n, width) numbers. Raises CommandError for any other shape."""
+def shaped(values: Any, width: int, what: str) -> Any:
+    """(n, width) numbers, or what stands for them. Raises CommandError for any other shape."""
     try:
         found, got = np.asarray(values, float), f"{np.shape(values)}"
     except (TypeError, ValueError):
         found, got = np.empty(0), "what is none"
+        with suppress(TypeError, ValueError):
+            found = np.array(
+                [[each if STANDS.fullmatch(str(each)) else float(each) for each in row] for row in values], object
+            )
     if found.ndim != 2 or found.shape[1] != width or not len(found):
         raise CommandError(f"{what} are (n, {width}) numbers, got {got}")
     return found

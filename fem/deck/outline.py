@@ -53,7 +53,7 @@ class OutlineReader:
     last  the outline of the last set; None: it was read in full
     """
 
-    def __init__(self, path: str | Path, varied: Collection[str]) -> None:
+    def __init__(self, path: str | Path | Model, varied: Collection[str]) -> None:
         self._path = path
         self._varied = frozenset(name.upper() for name in varied)
         self._stored: dict[Path, bytes] = {}

@@ -47,12 +47,18 @@ SURE = 0.75
 
 
 def read_file(
-    path: str | Path, overrides: Mapping[str, float],
+    path: str | Path | Model, overrides: Mapping[str, float],
     stored: dict[Path, bytes] | None = None, course: Course | None = None, earlier: EarlierDecks = (),
 ) -> Model:  # fmt: skip
-    """A deck from a file; ``stored`` keeps the text of the files for the next time.
+    """A deck from a file, or from the text of a model; ``stored`` keeps the text of the files for the next time.
     ``overrides`` by name in upper case (``checked_overrides``); those that are traced belong to ``course``."""
     files = DeckFiles(stored)
+    if isinstance(path, Model):
+        if not path.text:
+            what = "a deck given by its path, or of a Model without a file (fem.Builder, fem.parse_deck)"
+            raise CommandError(f"parameters can only be set in the text of {what}; this Model was read from a file")
+        source = files.open_text(path.text, path.source, None)
+        return replace(read_source(files, source, overrides, course, earlier), text=path.text)
     try:
         source = files.open_deck(Path(path))
     except Mistake as mistake:

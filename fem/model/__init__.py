@@ -192,6 +192,7 @@ class Model:
     driven       amplitudes that a program sets during the run, in place of those of ``amplitudes``
     laid         lines that the reader laid in equilibrium (``deck/catenary.py``), for laying them again with finer bars
     source       path of the deck; ``digest``: SHA-256 of all bytes it was read from
+    text         what it was read from, where that was no file: ``fem.Builder``, ``fem.parse_deck``
     files        real paths of all files it was read from
     notices      entries that the reader ignored, and other messages for the user
     extensions   cards and parameters in use that neither Abaqus nor CalculiX has
@@ -238,6 +239,7 @@ class Model:
     parameters: dict[str, float] = field(default_factory=dict, compare=False)
     source: str = field(default="", compare=False)
     digest: str = field(default="", compare=False)
+    text: str = field(default="", compare=False)
     files: tuple[str, ...] = field(default=(), compare=False)
     notices: tuple[str, ...] = field(default=(), compare=False)
     extensions: tuple[str, ...] = field(default=(), compare=False)

@@ -6,10 +6,10 @@ import errno
 import os
 import sys
 import textwrap
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from fem.model import Model
 from fem.model.notices import WARNING
 from fem.model.quantities import in_newtons
 from fem.runs.frames import Exchange, energies_of, energy_error_text
+from fem.runs.progress import ProgressBar, Shown
 from fem.runs.record import Event, Modes, Response, Rows, SilentSink, StepStart
 from fem.runs.run_record import Totals, is_complete
 from fem.runs.schedule import Schedule
@@ -27,8 +28,6 @@ KEPT = "\xa0"  # a no-break space
 """A space at which lines are not broken."""
 SHOWN = 50
 """A terminal shows about this number of increments of a step, and of its cut-backs; files have all."""
-BAR_AFTER = 2.0
-"""Seconds after which a run counts as long."""
 LONGEST_LABEL = 8
 FIXED_COLUMNS = (("step", 4, "d"), ("increment", 9, "d"), ("time", 13, ".8g"))
 SOLVE_COLUMNS = (("iterations", 10, "d"), ("residual", 9, ".2e"))
@@ -45,14 +44,16 @@ class ConsoleSink(SilentSink):
         self._line = ""
         self._columns: list[str] = []
         self._owed = ""
-        self._exchange = Exchange()
-        periods = [step.procedure.period for step in model.steps]
-        self._periods = periods
-        self._bar = ProgressBar(self._stream, sum(periods)) if self._stream.isatty() else None
+        self._bar: ProgressBar | None = None
+        self._progress: RunProgress | None = None
+        if self._stream.isatty():
+            self._progress = RunProgress(model, partial(ProgressBar, self._stream))
+            self._bar = cast(ProgressBar, self._progress.shown)
         self._thinner = Thinner() if self._stream.isatty() else None
 
     def begin(self, start: StepStart) -> None:
-        self._exchange.start = None
+        if self._progress is not None:
+            self._progress.begin(start)
         name = f" '{start.name}'" if start.name else ""
         title = f"\nstep {start.step}{name}: {start.procedure.lower()}"
         if start.procedure == "FREQUENCY":
@@ -72,7 +73,6 @@ class ConsoleSink(SilentSink):
         columns = [*FIXED_COLUMNS, *size, *SOLVE_COLUMNS, *((head, 12, ".5e") for head in heads)]
         self._columns = ["increment", "time", *(["dt"] if size else []), "iterations", "residual_norm"]
         self._line = " ".join(f"%{width}{code}" for _, width, code in columns) + "\n"
-        self._before = sum(self._periods[: start.step - 1]) - start.time
         known = "automatic increments" if start.increments is None else f"{start.increments} increments"
         if self._thinner is not None:
             known += self._thinner.begin(start)
@@ -97,11 +97,8 @@ class ConsoleSink(SilentSink):
             lines = [column[first : first + LINES_AT_ONCE] for column in columns]
             cells = [cell for line in zip(*lines, strict=True) for cell in line]
             self._print(self._line * len(lines[0]) % tuple(cells))
-        if self._bar is not None and len(rows.time):
-            self._exchange.add(energies_of(rows))
-            error = energy_error_text(float(rows.energy_error[-1]), self._exchange.largest, self._model.heading)
-            text = f"step {rows.step}/{len(self._model.steps)}, energy error {error}"
-            self._bar.move(self._before + float(rows.time[-1]), text)
+        if self._progress is not None:
+            self._progress.rows(rows)
 
     def resume(self, checkpoint: Mapping[str, Any], start: StepStart | None) -> None:
         if start is not None:
@@ -121,10 +118,14 @@ class ConsoleSink(SilentSink):
         table = zip(modes.number, modes.frequency, modes.omega, modes.generalized_mass, strict=True)
         lines += [f"{mode:6d} {f:14.7g} {w:14.7g} {m:17.7g}\n" for mode, f, w, m in table]
         self._print("".join(lines))
+        if self._progress is not None:
+            self._progress.modes(modes)
 
     def response(self, response: Response) -> None:
         size = np.abs(response.motion[0]).max(initial=0.0)
         self._print(f"{response.frequency:14.7g} {response.iterations:10d} {response.residual:9.2e} {size:12.5e}\n")
+        if self._progress is not None:
+            self._progress.response(response)
 
     def notice(self, text: str) -> None:
         self._print(as_note(text) + "\n")
@@ -132,7 +133,6 @@ class ConsoleSink(SilentSink):
     def close(self) -> None:
         if self._bar is not None:
             self._bar.close()
-            self._bar = None
         self._print(self._owed)  # the run ended early
         self._owed = ""
 
@@ -162,6 +162,41 @@ class ConsoleSink(SilentSink):
 
     def _print(self, text: str) -> None:
         show(text, self._stream, self._bar)
+
+
+class RunProgress(SilentSink):
+    """Tells how far a run is: in its steps by their time, in a step of modes or harmonic motions as in the longest."""
+
+    def __init__(self, model: Model, shown: Callable[[float], Shown]) -> None:
+        self._model, self._exchange = model, Exchange()
+        periods = [step.procedure.period for step in model.steps]
+        self._sizes = [period or max(periods) or 1.0 for period in periods]
+        self.shown = shown(sum(self._sizes))
+
+    def begin(self, start: StepStart) -> None:
+        self._exchange.start = None
+        self._start = start
+
+    def rows(self, rows: Rows) -> None:
+        if len(rows.time):
+            self._exchange.add(energies_of(rows))
+            error = energy_error_text(float(rows.energy_error[-1]), self._exchange.largest, self._model.heading)
+            self._move(float(rows.time[-1]) - self._start.time, f"energy error {error}")
+
+    def modes(self, modes: Modes) -> None:
+        self._move(self._sizes[modes.step - 1], f"{len(modes.number)} modes")
+
+    def response(self, response: Response) -> None:
+        asked = self._model.steps[response.step - 1].harmonic
+        share = response.frequency / max(asked.frequencies()) if asked else 1.0
+        self._move(share * self._sizes[response.step - 1], f"frequency {response.frequency:.6g}")
+
+    def close(self) -> None:
+        self.shown.close()
+
+    def _move(self, done: float, text: str) -> None:
+        step = self._start.step
+        self.shown.move(sum(self._sizes[: step - 1]) + done, f"step {step}/{len(self._sizes)}, {text}")
 
 
 class WarningSink(SilentSink):
@@ -241,42 +276,3 @@ def stop_writing(stream: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
-
-
-class ProgressBar:
-    """Progress of a long run on a terminal, below the lines. ``rich`` is imported when it first shows."""
-
-    def __init__(self, stream: TextIO, total: float) -> None:
-        self._stream = stream
-        self._total = total
-        self._begun = time.monotonic()
-        self._progress: Any = None
-        self._task: Any = None
-
-    def move(self, done: float, text: str) -> None:
-        """Sets the total time reached; shows the bar once the run has become long."""
-        if self._progress is None and time.monotonic() - self._begun > BAR_AFTER:
-            self._show()
-        if self._progress is not None:
-            self._progress.update(self._task, completed=done, description=text)
-
-    def print(self, text: str) -> bool:
-        """Prints lines above the bar; False if the bar is not shown."""
-        if self._progress is not None:
-            self._progress.console.out(text, end="", highlight=False)
-        return self._progress is not None
-
-    def close(self) -> None:
-        if self._progress is not None:
-            self._progress.stop()
-            self._progress = None
-
-    def _show(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-        columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
-        console = Console(file=self._stream)
-        self._progress = Progress(*columns, TextColumn("left"), console=console, transient=True, refresh_per_second=4)
-        self._task = self._progress.add_task("", total=self._total)
-        self._progress.start()

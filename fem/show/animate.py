@@ -28,8 +28,8 @@ from PIL import Image
 from fem.arrays import Floats, Ints, Say
 from fem.commands.files import beside, is_marked
 from fem.errors import CommandError
-from fem.runs.console import ProgressBar
 from fem.runs.own import FILM, check_file
+from fem.runs.progress import ProgressBar
 from fem.runs.read import Missing, Results, open_results
 from fem.show import reading
 from fem.show.scenery import draw_scenery, upright, with_scenery

@@ -330,11 +330,11 @@ def response(results: Results) -> Figure:
         style.tidy(left)
         style.tidy(right)
         right.set_yticks([-180, -90, 0, 90, 180])
-        style.legend_below(right)
         if each.part:
             left.set_title(f"{each.name}{each.part}", fontsize=9, parse_math=False)
     for panel in rows[-1]:
         panel.set_xlabel(f"frequency f [1/{results.unit('time')}]")
+    style.legends_beside([right for _, right in rows])
     return figure
 
 

@@ -120,6 +120,15 @@ def legend_below(panel: Axes, handles: Sequence[Any] = ()) -> None:
     figure.legend(handles=handles, loc="outside lower center", **look)
 
 
+def legends_beside(panels: Sequence[Axes]) -> None:
+    """The legend of each panel to its right, where each has curves of its own; the figure grows by their width."""
+    look: dict[str, Any] = {"frameon": False, "handlelength": 3.2, "fontsize": SMALL}
+    legends = [panel.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), **look) for panel in panels]
+    longest = max(len(text.get_text()) for legend in legends for text in legend.get_texts())
+    figure: Any = panels[0].figure
+    figure.set_figwidth(figure.get_figwidth() + HANDLE + LETTER * longest)
+
+
 def labelled(results: Results, quantity: str, formula: str) -> str:
     """A quantity with its unit on two lines, for the upright axis of a small panel."""
     return f"{quantity}\n[{results.unit(formula)}]"

@@ -630,8 +630,6 @@ class Search(Study):
             return self.table([[Point(first, (still, 1.0), 0.0)]], "", [])
         if len(grid.names) != 1 or len(grid) < 2:
             raise CommandError("orbits are followed over one parameter, from its first value to its last one")
-        if isinstance(deck, Model):
-            raise CommandError("a parameter is varied in the text of a deck; this Model has been read already")
         return self.follow(deck, parameters, grid.names[0], grid.values[0])
 
     def first(self, family: MapFamily, value: float) -> Orbit:
@@ -646,7 +644,9 @@ class Search(Study):
             hint = "more periods of --transient, or another initial state" if self.transient else ELSEWHERE
             raise NoConvergence(f"{error}; try {hint}") from None
 
-    def follow(self, deck: str | Path, parameters: Mapping[str, float], name: str, values: tuple[float, ...]) -> Orbits:
+    def follow(
+        self, deck: str | Path | Model, parameters: Mapping[str, float], name: str, values: tuple[float, ...]
+    ) -> Orbits:
         """All branches; those that begin on others follow them."""
         model = read_model(deck, parameters)
         check_column(model, self.what)

@@ -19,6 +19,7 @@ from fem.commands.files import replace_file
 from fem.errors import CommandError
 from fem.model import Model
 from fem.runner import verdict_of
+from fem.runs.progress import Progress
 from fem.runs.record import Rows
 from fem.runs.run_record import COMPLETED
 from fem.solve.rope_states import ropes_of
@@ -147,7 +148,7 @@ class Continuation(Question):
 
 
 def follow_plan(
-    deck: str | Path, values: Points, back: bool, parameters: Mapping[str, float], study: Continuation
+    deck: str | Path | Model, values: Points, back: bool, parameters: Mapping[str, float], study: Continuation
 ) -> Plan:
     """A plan whose first axis is the direction; CommandError unless exactly one parameter is varied."""
     study = study.decided(first_of(deck, parameters, values))
@@ -196,7 +197,7 @@ def kept_state(folder: Path | None, order: list[int], missing: set[int]) -> tupl
 
 
 def continuation(
-    deck: str | Path,
+    deck: str | Path | Model,
     grid: Mapping[str, Iterable[float]],
     *,
     back: bool = True,
@@ -209,6 +210,7 @@ def continuation(
     nudge: float = NUDGE,
     output: str | Path | None = None,
     force: bool = False,
+    progress: Progress = False,
 ) -> Sweep:
     """Follow the motion of the last step of a deck through the values of one parameter, up and, with ``back``, down.
 
@@ -225,7 +227,7 @@ def continuation(
     method      of the exponent: ``tangent``, ``two`` (ropes and stops), ``none``
     nudge       perturbation of the velocities at the start of each value, as a fraction of the size of the model times
                 the frequency, so that the run leaves a motion that has become unstable
-    output, force  as for ``sweep``; an interrupted continuation in the same folder continues
+    output, force, progress  as for ``sweep``; an interrupted continuation in the same folder continues
 
     Raises the errors of ``sweep``. A value that fails has its verdict; the next one starts from the last valid state.
 
@@ -238,4 +240,4 @@ def continuation(
     plan = follow_plan(deck, make_grid(grid), back, parameters or {}, study)
     own = None if output is None else plan.folder(output, force)
     with own or nullcontext():
-        return carry_out(plan, own, partial(followed, plan, own.path if own else None), False)
+        return carry_out(plan, own, partial(followed, plan, own.path if own else None), False, progress)

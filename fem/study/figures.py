@@ -56,8 +56,8 @@ def extremes(
         unit = si_unit(f"{number}_max") if is_si else ""
         panel.set_ylabel(number + (f" [{unit}]" if unit else ""))
         tidy(panel)
-        legend_below(panel)
     axes[-1][0].set_xlabel(last)
+    legend_below(axes[0][0])
     return figure
 
 

@@ -18,6 +18,7 @@ from fem.model import Model
 from fem.model.quantities import says_si
 from fem.runs.console import as_note, in_lines
 from fem.runs.own import Names, OwnFolder, claim, deck_entry
+from fem.runs.progress import Progress
 from fem.study.basins import Basins, basins_in, settling_of
 from fem.study.branches import Orbits, Search
 from fem.study.continuation import WAY, Continuation, follow_plan, followed
@@ -231,7 +232,7 @@ def write_basins(found: Basins, folder: Path, model: Model) -> None:
 
 
 def basins(
-    deck: str | Path,
+    deck: str | Path | Model,
     grid: Mapping[str, Iterable[float]],
     *,
     parameters: Mapping[str, float] | None = None,
@@ -244,10 +245,11 @@ def basins(
     workers: int | None = None,
     scheduler: str | None = None,
     force: bool = False,
+    progress: Progress = False,
 ) -> Basins:
     """The attractor that each initial state of the last step of a deck reaches.
 
-    deck        path of the ``.inp``
+    deck        path of the ``.inp``, or a ``Model``, as for ``sweep``
     grid        name -> values; ``U1_2``: initial displacement 1 of node 2, ``V1_2``: its velocity; or a
                 ``*PARAMETER`` of the deck
     parameters  other ``*PARAMETER`` values to override, the same for all initial states
@@ -256,7 +258,7 @@ def basins(
     transient   periods before a section may count as settled; cycles: periods after which a motion is aperiodic
     tolerance   largest distance of points that count as the same, as a fraction of the size of the model
     again       repeat one initial state in twenty at dt/2; ``Basins.again`` has the results
-    output, workers, scheduler, force  as for ``sweep``; an interrupted study in the same folder continues
+    output, workers, scheduler, force, progress  as for ``sweep``; an interrupted study in the same folder continues
 
     Runs that never settle count as one attractor, of period 0. A run that fails has a verdict in ``sweep``.
 
@@ -276,7 +278,7 @@ def basins(
     own = plan.folder(output, force) if output else None
     with own or nullcontext():
         compute = partial(computed, plan, workers=workers, scheduler=scheduler)
-        found = basins_in(carry_out(plan, own, compute, False), plan)
+        found = basins_in(carry_out(plan, own, compute, False, progress), plan)
         if own:
             write_basins(found, own.path, plan.model)
     return found

@@ -244,7 +244,7 @@ class PointReader:
     model  the deck with its own values;  starts: names of initial values, which come after those of the deck
     """
 
-    def __init__(self, deck: str | Path, grid: Points, model: Model) -> None:
+    def __init__(self, deck: str | Path | Model, grid: Points, model: Model) -> None:
         self.key = uuid4().hex
         self.last: tuple[Mapping[str, float], Model] | None = None
         self.starts = {name: item_named(name) for name in grid.names if name not in model.parameters}

@@ -17,14 +17,15 @@ import numpy as np
 import fem
 from fem.arrays import Columns, Flags, Floats, Ints
 from fem.deck import read_model
-from fem.errors import CommandError, FemError
+from fem.errors import CommandError, FemError, keep
 from fem.model import Model
 from fem.model.quantities import says_si
 from fem.runner import verdict_of
-from fem.runs.console import ProgressBar, as_note, say, show
+from fem.runs.console import as_note, say, show
 from fem.runs.frames import frame_of, grid_of
 from fem.runs.history import History
 from fem.runs.own import OwnFolder, deck_entry, deck_name
+from fem.runs.progress import LINE_SECONDS, Progress, ProgressBar, shown
 from fem.runs.run_record import COMPLETED
 from fem.study.points import PointReader, Points, make_grid, points_of, read_cases, spelled
 from fem.study.question import Answer, Job, ParameterSet, Question
@@ -127,7 +128,7 @@ class Sweep(Columns):
 
 
 def sweep(
-    deck: str | Path,
+    deck: str | Path | Model,
     grid: Mapping[str, Iterable[float]] | None = None,
     *,
     cases: str | Path | None = None,
@@ -138,10 +139,11 @@ def sweep(
     record: Record | None = None,
     history: bool = False,
     force: bool = False,
+    progress: Progress = False,
 ) -> Sweep:
     """Run a deck for every combination of values of ``*PARAMETER`` names or initial values.
 
-    deck        path of the ``.inp``
+    deck        path of the ``.inp``, or a ``Model`` of ``fem.Builder`` or ``fem.parse_deck``
     grid        name -> values, the first varying slowest; ``U1_2``, unless it is the name of a parameter, is the
                 initial displacement 1 of node 2, ``V1_2`` its velocity
     cases       instead of a grid: CSV file with a line of names, then one parameter set per line
@@ -153,8 +155,10 @@ def sweep(
     record      time series of which the table also contains mean, std, extremes and fatigue damage
     history     also keep every ``History`` (all points are computed then)
     force       replace files with the program's own names in any folder; never a file that the deck is read from
+    progress    True: show how far it is, in a bar; or a function that is called with the share done, 0 to 1, and a text
 
-    A run that fails does not stop the sweep; ``verdict`` states the reason.
+    A run that fails does not stop the sweep; ``verdict`` states the reason. Ctrl-C does: ``error.sweep`` of the
+    ``KeyboardInterrupt`` is the ``Sweep`` of the rows so far.
 
     Raises
     ------
@@ -174,7 +178,7 @@ def sweep(
     plan = make_plan(deck, points, parameters, history, partial(layout_of, record=record))
     own = None if output is None else sweep_folder(output, plan.model, plan.identity, force=force)
     with own or nullcontext():
-        return carry_out(plan, own, partial(computed, plan, workers=workers, scheduler=scheduler), False)
+        return carry_out(plan, own, partial(computed, plan, workers=workers, scheduler=scheduler), False, progress)
 
 
 def run_sweep(options: argparse.Namespace, question_of: QuestionOf = layout_of, draw: Drawer | None = None) -> int:
@@ -223,7 +227,7 @@ class Plan:
         return sweep_folder(output, self.model, self.identity, self.question.kind, self.question.figures, force)
 
 
-def first_of(deck: str | Path, parameters: Mapping[str, float], grid: Points) -> Model:
+def first_of(deck: str | Path | Model, parameters: Mapping[str, float], grid: Points) -> Model:
     """The deck at the first point of the grid at which it can be read; with its own values where there is none."""
     model = read_model(deck, dict(parameters))
     points = spelled(grid, model)
@@ -234,15 +238,13 @@ def first_of(deck: str | Path, parameters: Mapping[str, float], grid: Points) ->
 
 
 def make_plan(
-    deck: str | Path,
+    deck: str | Path | Model,
     grid: Points,
     parameters: Mapping[str, float] | None,
     history: bool,
     question_of: QuestionOf = layout_of,
 ) -> Plan:
     """Read the deck with its own values, and check the names against it."""
-    if isinstance(deck, Model):
-        raise CommandError("a sweep needs the path of a deck; this Model has been read already")
     fixed = dict(parameters or {})
     model = read_model(deck, fixed)
     grid = spelled(grid, model)
@@ -267,8 +269,10 @@ def make_plan(
     return Plan(model, PointReader(deck, grid, model), grid, fixed, question_of, question, identity, history, notices)
 
 
-def carry_out(plan: Plan, own: OwnFolder | None, compute: Computer, is_shown: bool) -> Sweep:
-    """Compute what the table does not have yet."""
+def carry_out(
+    plan: Plan, own: OwnFolder | None, compute: Computer, is_shown: bool, progress: Progress = False
+) -> Sweep:
+    """Compute what the table does not have yet. is_shown: on the console of a command; progress: as a caller asked."""
     given = np.column_stack(list(plan.grid.columns().values()))
     table = SweepTable(own, plan.identity, given, plan.question.counts, plan.question.whole, resume=not plan.history)
     if table.broken:
@@ -277,27 +281,37 @@ def carry_out(plan: Plan, own: OwnFolder | None, compute: Computer, is_shown: bo
     histories: dict[int, History | None] = {}
     missing = np.flatnonzero(~table.is_done)
     console = SweepConsole(deck_name(plan.model), plan.grid, table.finished, plan.notices) if is_shown else None
+    bar = shown(progress, len(plan.grid))
+
+    def so_far() -> Sweep:
+        kept = tuple(histories[point] for point in np.flatnonzero(table.is_done).tolist()) if plan.history else ()
+        is_grid, is_si = plan.grid.is_grid and bool(table.is_done.all()), says_si(plan.model.heading)
+        return Sweep(table.columns(), plan.grid.names, kept, tuple(plan.notices), is_si, is_grid)
+
     try:
         with closing(compute(missing)) as blocks:
             for answers in blocks:
-                table.add((answer.point, answer.verdict, answer.row) for answer in answers)
                 if plan.history:
                     histories |= {answer.point: answer.history for answer in answers}
+                table.add((answer.point, answer.verdict, answer.row) for answer in answers)
                 if console is not None:
                     console.move(table.finished, len(table.verdicts))
+                bar.move(table.finished, f"{table.finished}/{len(plan.grid)} parameter sets")
         ending = f"{len(table.verdicts)} failed" if table.verdicts else COMPLETED
     except BaseException as error:
         ending = verdict_of(error)
-        if own is not None and isinstance(error, KeyboardInterrupt):
-            error.add_note(CONTINUES)
+        if isinstance(error, KeyboardInterrupt):
+            if own is not None:
+                error.add_note(CONTINUES)
+            if not is_shown:
+                keep(error, sweep=so_far())
         raise
     finally:
+        bar.close()
         table.close(ending)
         if console is not None and own is not None:
             console.close(table.finished, len(table.verdicts), own.path, plan.notices)
-    kept = tuple(histories[point] for point in range(len(plan.grid))) if plan.history else ()
-    is_si = says_si(plan.model.heading)
-    return Sweep(table.columns(), plan.grid.names, kept, tuple(plan.notices), is_si, plan.grid.is_grid)
+    return so_far()
 
 
 def computed(
@@ -330,8 +344,6 @@ def jobs_of(plan: Plan, points: Iterable[int]) -> Iterator[Job]:
         yield Job(point, ParameterSet(plan.read, values), plan.question, plan.history)
 
 
-LINE_SECONDS = 10.0
-"""Between two plain lines."""
 COLD = 3
 """Blocks of answers at the start that load or compile kernels: how long they take is no measure of the others."""
 

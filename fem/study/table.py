@@ -160,11 +160,13 @@ class SweepTable:
             self._note(self._own, verdict)
 
     def columns(self) -> dict[str, np.ndarray]:
-        """All rows: name -> (k,), of counts as int64."""
+        """All rows that are there: name -> (k,), of counts as int64."""
         verdicts = np.full(len(self._given), COMPLETED, f"U{max(map(len, (COMPLETED, *self.verdicts.values())))}")
         verdicts[list(self.verdicts)] = list(self.verdicts.values())
         heads = [np.arange(1, len(self._given) + 1), *self._given.T, verdicts]
         found = dict(zip(self._columns, [*heads, *self.values.T], strict=True))
+        if not self.is_done.all():
+            found = {name: column[self.is_done] for name, column in found.items()}
         return found | {name: found[name].astype(np.int64) for name in self._counts}
 
     def _note(self, own: OwnFolder, verdict: str) -> None:

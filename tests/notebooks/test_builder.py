@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -106,3 +107,57 @@ def test_numbers_that_are_none_are_told():
         model.model()
     text = str(error.value)
     assert len(nodes) == 2 and "nan" in text and "1.5" in text
+
+
+def swing_of_parameters() -> fem.Model:
+    """A mass on a bar; its length, area, mass and load are parameters."""
+    swing = fem.Builder("A mass on a bar", name="swing")
+    length, area, mass = (swing.parameter(*given) for given in (("L", 1.0), ("A", 1e-4), ("M", 2.0)))
+    ends = swing.nodes([(0.0, 0.0, 0.0), (length, 0.0, 0.0)])
+    swing.bars(ends, area=area, modulus=1e9)
+    swing.masses(ends[1], mass)
+    swing.support(ends[0])
+    swing.support(ends[1], 2)
+    swing.dynamic(0.5, 0.01)
+    swing.load(ends[1], (0.0, 0.0, swing.parameter("F", 0.0)), amplitude=swing.amplitude("pull"))
+    swing.load(ends[1], (3.0, 0.0, 0.0))
+    return swing.model()
+
+
+def test_parameters_of_a_model_are_varied_as_those_of_a_deck(tmp_path):
+    """The same text in a file gives the same rows; so do the other ways to set parameters."""
+    model, values = swing_of_parameters(), [1.0, 2.0, 3.0]
+    deck = tmp_path / "swing"
+    deck.write_text(model.text)
+    rows, known = (fem.sweep(each, {"L": values}, parameters={"M": 1.0}) for each in (model, deck))
+    assert all(rows[name].tolist() == known[name].tolist() for name in known)
+    assert len(set(rows["kinetic_end"].tolist())) == 3
+    prepared = fem.prepare(model, parameters={"M": 1.0})
+    for place, value in enumerate(values):
+        for history in (prepared.run({"L": value}), fem.run(model, parameters={"L": value, "M": 1.0})):
+            assert history.of_energy("kinetic")[-1] == rows["kinetic_end"][place]
+            assert history.model.parameters["L"] == value
+    assert repr(prepared) == "Prepared swing with M=1: run(parameters), model(parameters)"
+    with pytest.raises(fem.CommandError, match="a Model without a file"):
+        fem.run(fem.read_deck(deck), parameters={"L": 2.0})
+    with pytest.raises(fem.CommandError, match=r"no \*PARAMETER K"):
+        fem.sweep(model, {"K": values})
+
+
+def test_a_sweep_of_a_model_in_processes_and_again_in_its_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("fem.study.workers.START_UP", 0.0)
+    model, grid = swing_of_parameters(), {"L": [1.0, 2.0, 3.0]}
+    rows = fem.sweep(model, grid, workers=2, output=tmp_path / "out")
+    assert not rows.failed.any() and fem.sweep(model, grid, output=tmp_path / "out")["verdict"].tolist() == 3 * [
+        "completed"
+    ]
+
+
+def test_a_model_as_a_unit_for_co_simulation_has_its_text(tmp_path):
+    pytest.importorskip("pythonfmu3")
+    model = swing_of_parameters()
+    unit = fem.export_fmu(model, tmp_path / "swing.fmu", ["U3_n2"])
+    with zipfile.ZipFile(unit) as archive:
+        archive.extractall(tmp_path / "unit")
+    (deck,) = (tmp_path / "unit").rglob("deck/swing")
+    assert fem.read_deck(deck) == model

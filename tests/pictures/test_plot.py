@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import json
 import struct
+from contextlib import suppress
+from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+import fem
 from fem.cli import main
 from fem.runs.own import FIGURES
-from fem.runs.read import open_results
+from fem.runs.read import Missing, open_results
 from fem.show import links as figures
 from fem.show.curves import displacements
 from fem.show.links import angles_of, frame_of, joints, moving_support, read_links
+from fem.show.plot import WHAT
 from fem.show.reading import plane_of
 from fem.show.style import panels
 from tests.pictures.runs import ALL, SIDEWAYS, chain
 
+ROOT = Path(__file__).resolve().parents[2]
 OF_OTHER_RUNS = {"modes", "load_factor", "curvature"}
 """Drawn in ``test_modes``, ``test_load_factor`` and ``test_curvature``."""
 
@@ -186,3 +192,21 @@ def test_dollars_in_titles_are_no_formula():
     figure, _ = panels(1, r"heat of $\frac$ and $x")
     figure.canvas.draw()
     assert figure.get_suptitle() == r"heat of $\frac$ and $x"
+
+
+@pytest.mark.parametrize("deck", ["", "mooring_response", "span_response"])
+def test_legends_lie_apart(deck: str, swing: Path, tmp_path: Path) -> None:
+    """Every legend can be read: none lies on another, in any figure of a run."""
+    if deck:
+        fem.run(ROOT / "inputs" / f"{deck}.inp", output=tmp_path)
+    results, counts = open_results(tmp_path if deck else swing), {}
+    for draw in (draw for drawings in WHAT.values() for draw in drawings):
+        with suppress(Missing):
+            figure = draw(results)
+            FigureCanvasAgg(figure).draw()
+            legends = [*figure.legends, *(found for axes in figure.axes if (found := axes.get_legend()))]
+            boxes = [legend.get_window_extent() for legend in legends]
+            assert not any(one.overlaps(other) for one, other in combinations(boxes, 2)), draw.__name__
+            assert all(figure.bbox.width >= box.x1 and box.x0 >= 0.0 for box in boxes), draw.__name__
+            counts[draw.__name__] = len(legends)
+    assert counts["response"] > 1

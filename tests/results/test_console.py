@@ -106,7 +106,7 @@ class Terminal(io.StringIO):
 
 
 def test_a_long_run_on_a_terminal_gets_a_bar_and_keeps_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fem.runs.console.BAR_AFTER", -1.0)
+    monkeypatch.setattr("fem.runs.progress.BAR_AFTER", -1.0)
     model = chain()
     stream = Terminal()
     play(model, ConsoleSink(model, stream), chunk=2)
@@ -126,7 +126,7 @@ def on_terminal(increments: int, **how: int) -> list[int]:
 
 @pytest.mark.parametrize("chunk", [1, 7, 5000])
 def test_a_terminal_shows_some_increments_evenly_and_the_last(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fem.runs.console.BAR_AFTER", float("inf"))  # on a slow machine, too
+    monkeypatch.setattr("fem.runs.progress.BAR_AFTER", float("inf"))  # on a slow machine, too
     assert on_terminal(1234, chunk=chunk) == [*range(0, 1234, 50), 1234]
     assert on_terminal(50, chunk=chunk) == list(range(51))
     # What ended early ends with its last increment.

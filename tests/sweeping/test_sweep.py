@@ -204,7 +204,7 @@ class Terminal(io.StringIO):
 
 
 def test_progress_on_a_terminal_and_elsewhere(monkeypatch):
-    monkeypatch.setattr("fem.runs.console.BAR_AFTER", -1.0)
+    monkeypatch.setattr("fem.runs.progress.BAR_AFTER", -1.0)
     monkeypatch.setattr(sweep, "LINE_SECONDS", -1.0)
     grid = read_vary(["A=0:1:50", "k=1,2"])
     for stream in (Terminal(), io.StringIO()):

@@ -1,0 +1,128 @@
+"""Long work shows how far it is; what Ctrl-C ends leaves all that was computed."""
+
+from __future__ import annotations
+
+import io
+import signal
+import sys
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+
+import fem
+from fem.runs import progress
+from fem.runs.progress import Lines, NotebookBar, shown
+from tests.sweeping.swings import write_swing
+
+PENDULUM = "inputs/pendulum_lumped.inp"
+CRANE = "inputs/driven_crane.inp"
+
+
+def noted() -> tuple[list[tuple[float, str]], progress.Progress]:
+    """What a run tells a function, and the function."""
+    heard: list[tuple[float, str]] = []
+    return heard, lambda share, text: heard.append((share, text))
+
+
+def stop_at(share: float, how=lambda: signal.raise_signal(signal.SIGINT)):
+    """A function of a caller, in which Ctrl-C comes once so much is done."""
+    return lambda done, text: how() if done >= share else None
+
+
+@pytest.mark.parametrize("name", ["pendulum_lumped", "chain_modes", "span_response"])
+def test_a_run_tells_a_function_how_far_it_is(name):
+    """In time, modes and harmonic motions; every step is named."""
+    heard, tell = noted()
+    history = fem.run(f"inputs/{name}.inp", progress=tell)
+    shares = [share for share, _ in heard]
+    count = len(history.model.steps)
+    assert shares == sorted(shares) and shares[0] < 1.0 and shares[-1] == pytest.approx(1.0)
+    assert {text.partition(",")[0] for _, text in heard} == {f"step {step}/{count}" for step in range(1, count + 1)}
+
+
+def test_a_run_that_is_interrupted_leaves_the_motion_so_far_and_its_files(tmp_path):
+    whole = fem.run(PENDULUM)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        fem.run(PENDULUM, output=tmp_path / "out", progress=stop_at(0.5))
+    error = caught.value
+    assert error.__notes__ == ["what was computed is in its attribute history"]
+    count = len(error.history)
+    assert 0 < count < len(whole) and np.array_equal(error.history.u, whole.u[:count])
+    assert np.array_equal(fem.load(tmp_path / "out").time, error.history.time)
+    assert '"interrupted"' in (tmp_path / "out" / "run.json").read_text()
+
+
+def test_what_a_function_raises_ends_the_run():
+    def refuse() -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fem.run(PENDULUM, progress=stop_at(0.0, refuse))
+
+
+def test_a_sweep_that_is_interrupted_leaves_its_rows(tmp_path):
+    deck, lengths = write_swing(tmp_path), [1.0, 1.5, 2.0, 2.5]
+    heard, tell = noted()
+    whole = fem.sweep(deck, {"length": lengths}, progress=tell)
+    assert heard[-1] == (1.0, "4/4 parameter sets") and len(heard) >= 4
+    for history in (False, True):
+        with pytest.raises(KeyboardInterrupt) as caught:
+            fem.sweep(deck, {"length": lengths}, workers=1, history=history, progress=stop_at(0.5))
+        found = caught.value.sweep
+        assert found["length"].tolist() == lengths[:2] and not found.failed.any()
+        assert all(np.array_equal(found[name], whole[name][:2], equal_nan=name != "verdict") for name in whole)
+        assert len(found.histories) == 2 * history
+    with pytest.raises(KeyboardInterrupt):
+        fem.sweep(deck, {"length": lengths}, workers=1, output=tmp_path / "out", progress=stop_at(0.5))
+    heard, tell = noted()
+    fem.sweep(deck, {"length": lengths}, output=tmp_path / "out", progress=tell)
+    assert heard[0][0] >= 0.5, "the rows in the folder are not computed again"
+
+
+def test_a_stepper_that_is_interrupted_has_its_motion(monkeypatch):
+    with fem.stepper(CRANE) as sim:
+        sim.advance(0.1)
+        rows = len(sim.history())
+        monkeypatch.setattr(sim._run, "advance_to", lambda time: signal.raise_signal(signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt) as caught:
+            sim.advance(0.1)
+        assert len(caught.value.history) == rows
+    assert "ended by" in repr(sim)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_bar_on_a_terminal_a_line_in_a_file(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "BAR_AFTER", -1.0)
+    monkeypatch.setattr(progress, "LINE_SECONDS", -1.0)
+    fem.run(PENDULUM, progress=True)
+    assert "100% step 1/1, energy error" in capsys.readouterr().out
+    fem.run(PENDULUM)
+    assert not capsys.readouterr().out
+    monkeypatch.setattr(sys, "stdout", terminal := Terminal())
+    fem.run(PENDULUM, progress=True)
+    assert "step 1/1, energy error" in terminal.getvalue() and "\x1b[" in terminal.getvalue()
+
+
+def test_a_bar_in_a_notebook(monkeypatch):
+    """One output below the cell, which goes when the work has ended."""
+    pictures: list[str] = []
+    display = ModuleType("IPython.display")
+    display.HTML = str
+    handle = SimpleNamespace(update=pictures.append)
+    display.display = lambda text, display_id: pictures.append(text) or handle
+    shell = ModuleType("IPython")
+    shell.get_ipython = lambda: SimpleNamespace(kernel=None)
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    monkeypatch.setattr(progress, "BAR_AFTER", -1.0)
+    monkeypatch.setattr(progress, "REDRAWN", -1.0)
+    assert isinstance(shown(True, 1.0), NotebookBar)
+    fem.run(PENDULUM, progress=True)
+    assert '<progress value="1.0000"></progress> step 1/1' in pictures[-2] and not pictures[-1]
+    shell.get_ipython = lambda: None
+    assert isinstance(shown(True, 1.0), Lines)
