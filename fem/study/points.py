@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -27,6 +28,8 @@ from fem.model.named import item_named
 
 MAX_POINTS = 10_000_000
 FEW_VALUES = 4
+MOST_LISTED = 1000
+"""Values of a name that a record lists."""
 Cell = tuple[int, str]
 """Column of a text in the line, from 1, and the text."""
 
@@ -36,6 +39,18 @@ def span(name: str, values: tuple[float, ...]) -> str:
     if len(values) <= FEW_VALUES:
         return f"{name} = {', '.join(f'{value:.6g}' for value in values)}"
     return f"{name} = {values[0]:.6g} ... {values[-1]:.6g} ({len(values)} values)"
+
+
+def stated(values: Any) -> Any:
+    """What a record says of the values of a grid, by name: all of them; of many how many, between what, and a checksum.
+    What is said already stays as it is."""
+    if isinstance(values, Mapping):
+        return {name: stated(its) for name, its in values.items()}
+    if not isinstance(values, (list, tuple)) or len(values) <= MOST_LISTED:
+        return values
+    numbers = np.array(values, "<f8")
+    checksum = blake2b(numbers.tobytes(), digest_size=16).hexdigest()
+    return {"count": len(values), "least": min(values), "greatest": max(values), "blake2b": checksum}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +89,8 @@ class Points:
     def identity(self) -> dict[str, Any]:
         """Identity of a sweep: the parameter sets, not the name of their file."""
         own: dict[str, Any] = dict(zip(self.names, self.values, strict=True))
-        return own if self.is_grid else {"cases": own}
+        found: dict[str, Any] = stated(own if self.is_grid else {"cases": own})
+        return found
 
     def description(self) -> str:
         """The parameters and their ranges, in a line."""
