@@ -24,8 +24,8 @@ CSV, NPY, PARQUET = "csv", "npy", "parquet"
 FORMATS = (CSV, NPY, PARQUET)
 TEXTS = ("verdict", "case", "quantity", "kind", "source")
 """Columns of tables of CSV that hold no numbers."""
-PIECE = 1 << 22
-"""Bytes of a file that are read at once."""
+PIECE = 1 << 18
+"""Bytes of a file that are read at once; what is made of them stays in the cache."""
 Head = Mapping[str, np.dtype[Any]]
 """Columns with their types: whole numbers, numbers, texts."""
 Blocks = Iterable[Mapping[str, NDArray[Any]]]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -185,7 +185,7 @@ KINDS = {"U": "DISPLACEMENT", "V": "VELOCITY"}
 
 def make_grid(vary: Mapping[str, Iterable[float]]) -> Points:
     """A grid from values by name; CommandError if they are invalid."""
-    values = {name: tuple(float(value) for value in given) for name, given in vary.items()}
+    values = {name: tuple(map(float, given)) for name, given in vary.items()}
     if not values:
         raise CommandError("a sweep needs a parameter to vary: --vary NAME=first:last:count, or --cases FILE.csv")
     for name, numbers in values.items():
@@ -258,14 +258,13 @@ class PointReader:
         conditions = [InitialCondition(KINDS[its.family], its.label, value, its.axis + 1) for value, its in items]
         return replace(found, initial_conditions=(*found.initial_conditions, *conditions))
 
-    def columns(self, points: Sequence[Mapping[str, float]]) -> tuple[Model, dict[Address, Floats]] | None:
-        """The model at the first of some points, and the numbers in which those of the others differ, each a column;
-        None where they are not read alike."""
-        model = self._read(points[0])
+    def columns(self, given: Mapping[str, Floats]) -> tuple[Model, dict[Address, Floats]] | None:
+        """The model at the first of some points (name -> (k,) values), and the numbers in which those of the others
+        differ, each a column; None where they are not read alike."""
+        model = self._read({name: float(column[0]) for name, column in given.items()})
         outline = self.read.last
         if outline is None:
             return None
-        given = {name: np.array([point[name] for point in points]) for name in points[0]}
         own = {name.upper(): column for name, column in given.items() if name not in self.starts}
         first = len(model.initial_conditions) - len(self.starts)
         try:

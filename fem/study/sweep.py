@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -28,10 +28,10 @@ from fem.runs.own import OwnFolder, deck_entry, deck_name
 from fem.runs.run_record import COMPLETED
 from fem.runs.sweep_files import CSV, check_format
 from fem.study.points import PointReader, Points, make_grid, points_of, read_cases, spelled
-from fem.study.question import Answer, Job, ParameterSet, Question
+from fem.study.question import Answer, Jobs, Question
 from fem.study.row import Layout, Record, layout_of
 from fem.study.table import CONTINUES, RECORD, SweepTable, sweep_folder
-from fem.study.workers import on_this_machine
+from fem.study.workers import Line, on_this_machine
 
 NAMED_FAILURES = 3
 QuestionOf = Callable[[Model], Question]
@@ -317,11 +317,11 @@ def computed(
     plan: Plan, points: Ints, workers: int | None, scheduler: str | None
 ) -> Generator[list[Answer], None, None]:
     """Answers of some points, as they come."""
-    jobs, count = jobs_of(plan, points), len(points)
+    jobs, count = Line(jobs_of(plan, points)), len(points)
     if scheduler:
         from fem.study.cluster import on_dask
 
-        solved = on_dask(jobs, count, workers, scheduler)
+        solved = on_dask(jobs, workers, scheduler)
     else:
         solved = on_this_machine(jobs, count, workers)
     for answers in solved:
@@ -336,11 +336,11 @@ OTHERS = (
 )
 
 
-def jobs_of(plan: Plan, points: Iterable[int]) -> Iterator[Job]:
+def jobs_of(plan: Plan, points: Iterable[int]) -> Jobs:
     """The runs of some points, whose decks are read where they run."""
-    for point in map(int, points):
-        values = {**plan.fixed, **plan.grid.point(point)}
-        yield Job(point, ParameterSet(plan.read, values), plan.question, plan.history)
+    columns, chosen = plan.grid.columns(), np.fromiter(points, np.int64)
+    given = np.column_stack([column[chosen] for column in columns.values()])
+    return Jobs(plan.read, list(columns), chosen, given, plan.fixed, plan.question, plan.history)
 
 
 LINE_SECONDS = 10.0

@@ -28,7 +28,6 @@ from fem.runs.run_record import COMPLETED
 from fem.runs.sweep_files import (
     CSV,
     FORMATS,
-    Head,
     checksum,
     line_pieces,
     read_columns,
@@ -202,21 +201,13 @@ class SweepTable:
         """Name of the file that has the rows."""
         return self._whole.get("file", TABLE)
 
-    def columns(self, start: int = 0, end: int | None = None) -> dict[str, np.ndarray]:
-        """All rows, or some: name -> (k,), of counts as int64."""
-        points = np.arange(len(self._given))[start:end]
-        verdicts = np.full(len(points), COMPLETED, self._text)
-        for point, text in self.verdicts.items():
-            if start <= point < start + len(points):
-                verdicts[point - start] = text
-        heads = [points + 1, *self._given[start:end].T, verdicts]
-        found = dict(zip(self._columns, [*heads, *self.values[start:end].T], strict=True))
+    def columns(self) -> dict[str, np.ndarray]:
+        """All rows: name -> (k,), of counts as int64."""
+        verdicts = np.full(len(self._given), COMPLETED, f"U{max(map(len, (COMPLETED, *self.verdicts.values())))}")
+        verdicts[list(self.verdicts)] = list(self.verdicts.values())
+        heads = [np.arange(1, len(self._given) + 1), *self._given.T, verdicts]
+        found = dict(zip(self._columns, [*heads, *self.values.T], strict=True))
         return found | {name: found[name].astype(np.int64) for name in self._counts}
-
-    @property
-    def _text(self) -> np.dtype[np.str_]:
-        """Of verdicts, as long as the longest."""
-        return np.dtype(f"U{max(map(len, (COMPLETED, *self.verdicts.values())))}")
 
     def _note(self, own: OwnFolder, verdict: str) -> None:
         state = {"finished": self.finished, "points": len(self._given), "verdict": verdict, "table": self._whole}
@@ -226,9 +217,10 @@ class SweepTable:
         """The file of all rows, and its checksum; those of other formats go."""
         name, stale = table_name(self._form), set(self._others)
         if self._form != CSV:
-            head: Head = {name: column.dtype for name, column in self.columns(0, 0).items()}
-            rows = len(self._given)
-            blocks = (self.columns(start, start + BLOCK) for start in range(0, rows, BLOCK))
+            columns, rows = self.columns(), len(self._given)
+            head = {name: column.dtype for name, column in columns.items()}
+            parts = [slice(start, start + BLOCK) for start in range(0, rows, BLOCK)]
+            blocks = ({name: column[part] for name, column in columns.items()} for part in parts)
             write_columns_as(self._form, folder / name, head, rows, blocks)
             stale |= {TABLE, SUMS}
         self._whole = {"file": name, "blake2b": checksum(folder / name)}
@@ -313,12 +305,12 @@ class SweepTable:
                     self._set(np.array([int(point) - 1]), [[float(cell or "nan") for cell in numbers]])
                     self.verdicts[int(point) - 1] = verdict
             text = b"".join([row + b"\n" for row, is_plain in zip(rows, are_plain, strict=True) if is_plain])
-        text = text.replace(mark, b",1,").replace(b"\n", b"],[")
+        text = text.replace(mark, b",1,")
         for _ in range(2 if b",," in text else 0):  # of ",,," too
             text = text.replace(b",,", b",null,")
-        table = np.array(orjson.loads(b"[[%b]" % text.replace(b",]", b",null]")[:-2]) if text else [], np.float64)
-        if len(table):
-            self._set(table[:, 0].astype(np.int64) - 1, table[:, self._first :])
+        text = text.replace(b",\n", b",null\n").replace(b"\n", b",")
+        table = np.array(orjson.loads(b"[%b]" % text[:-1]), np.float64).reshape(-1, len(self._columns))
+        self._set(table[:, 0].astype(np.int64) - 1, table[:, self._first :])
 
     def _take_columns(self, table: Mapping[str, np.ndarray]) -> None:
         """Of a whole file of another format."""
