@@ -33,6 +33,7 @@ from fem.runs.history import BALANCED, COUNTS, LEDGER, History
 from fem.runs.own import from_json, number_in, stem_of
 from fem.runs.record import Acting, Event, Modes, Response, from_record
 from fem.runs.run_record import RUN_RECORD, RUNNING, earlier_decks, is_complete
+from fem.runs.sweep_files import table_in
 from fem.runs.tables import INSTANT, PHASE
 
 LEAST_INSTANTS = 3
@@ -346,8 +347,9 @@ def load(folder: str | Path, *, output_every: int = 1) -> History:
     True
     """
     if (Path(folder) / "sweep.json").is_file():
-        table = Path(folder) / "sweep.csv"
-        raise CommandError(f"{folder} contains a sweep, not a run: pandas.read_csv('{table}') reads it")
+        table = table_in(Path(folder))
+        how = {".csv": "pandas.read_csv", ".npy": "numpy.load", ".parquet": "pandas.read_parquet"}[table.suffix]
+        raise CommandError(f"{folder} contains a sweep, not a run: {how}('{table}') reads it")
     if output_every < 1:
         raise CommandError(f"output_every is {output_every}; expected 1 or more")
     results = open_results(Path(folder))

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from fem.arrays import Columns, Say
 from fem.commands.files import REPORT, is_marked, mark_of, replace_file
@@ -30,6 +29,7 @@ from fem.runs.frames import si_unit
 from fem.runs.own import check_file, listed_names, number_in, read_record, usable_folder
 from fem.runs.read import Missing, Results, open_results
 from fem.runs.run_record import COMPLETED, RUNNING
+from fem.runs.sweep_files import read_columns, table_in
 from fem.show import style
 from fem.show.animate import animate
 from fem.show.page import Facts, Page, PageSection, PageTable, Words, drawn, facts, grid, picture, records
@@ -346,8 +346,6 @@ def mesh_figure(results: Results) -> Figure:
 
 SHOWN = (r"exponent_1", r"frequency_.*", r"T_.*_max", r"T_.*_min", r"U._.*_max", r"U._.*_min", "energy_error_largest")
 """Columns of sweeps that are drawn: of each kind the one with the largest variation."""
-TEXTS = ("verdict", "case", "quantity", "kind", "source")
-"""Columns that hold no numbers."""
 COUNTED = ("point", "verdict", "increments_total", "iterations_total", "energy_error_largest")
 """Columns of the table of a report, besides parameters and columns that are drawn."""
 
@@ -355,16 +353,19 @@ COUNTED = ("point", "verdict", "increments_total", "iterations_total", "energy_e
 def page_of_sweep(folder: Path) -> Page:
     """A table over parameters, curves of the results; for exponents and sections their own figures, too."""
     record = record_in(folder, "sweep.json")
-    table = read_columns(folder / "sweep.csv")
-    names = [name for name in record.get("grid", {}) if name in table]
+    file = table_in(folder)
+    table = read_columns(file)
+    grids = record.get("grid", {})
+    if isinstance(listed := grids.get("cases"), dict) and "least" not in listed:
+        grids = listed
+    names = [name for name in grids if name in table]
     verdicts, points = Counter(table["verdict"].tolist()), int(record.get("points", 0))
     done = len(table["verdict"])
     is_good = done == points and set(verdicts) == {COMPLETED}
     told = f"{done} of {points} parameter sets computed: " + ", ".join(f"{n} {name}" for name, n in verdicts.items())
     deck = record["deck"]
     page = Page(f"Sweep of {deck['file']} over {', '.join(names)}", [], told, is_good, mark_of(deck["file"]))
-    grids = record.get("grid", {}).items()
-    values = {name: f"{len(given)} values, {min(given):g} to {max(given):g}" for name, given in grids}
+    values = {name: range_of(given) for name, given in grids.items()}
     held = {"deck": deck["file"], "held fixed": deck.get("parameters"), "SHA-256 of the deck": deck.get("sha256")}
     asked = {name: value for name, value in deck.items() if name not in ("file", "parameters", "sha256")}
     page.add("Summary", facts(held | values | asked), grid(("verdict", "count"), verdicts.items()))
@@ -373,10 +374,17 @@ def page_of_sweep(folder: Path) -> Page:
     chosen = [name for name in table if name in (*names, *COUNTED, *drawn_ones)]
     rows = zip(*(table[name].tolist() for name in chosen), strict=True)
     left = len(table) - len(chosen)
-    note = f"{left} more columns are in sweep.csv." if left else ""
-    page.add("Table", grid([name.replace("_", " ") for name in chosen], rows, "sweep.csv", note))
+    note = f"{left} more columns are in {file.name}." if left else ""
+    page.add("Table", grid([name.replace("_", " ") for name in chosen], rows, file.name, note))
     page.add("Software", facts(record.get("versions") or {}))
     return page
+
+
+def range_of(values: Any) -> str:
+    """How many values a record has of a name, and between what; it lists them, or says this of them."""
+    if isinstance(values, list):
+        values = {"count": len(values), "least": min(values), "greatest": max(values)}
+    return "{count} values, {least:g} to {greatest:g}".format(**values)
 
 
 def pictures(folder: Path, record: Mapping[str, Any]) -> list[Any]:
@@ -389,26 +397,6 @@ def record_in(folder: Path, name: str) -> dict[str, Any]:
     if not isinstance(record.get("deck"), dict) or "file" not in record["deck"]:
         raise CommandError(f"{folder / name} cannot be read as a record of fem")
     return record
-
-
-def read_columns(path: Path) -> Columns:
-    """A table; columns of numbers as such, empty cells NaN. CommandError: it is none."""
-    try:
-        with path.open(newline="", errors="replace") as file:
-            head, *rows = csv.reader(file)
-        cells = list(zip(*(row for row in rows if len(row) == len(head)), strict=True)) or [()] * len(head)
-        return Columns({name: column_of(name, column) for name, column in zip(head, cells, strict=True)})
-    except (OSError, ValueError) as error:
-        raise CommandError(f"{path} cannot be read as a table of fem: {error}") from None
-
-
-def column_of(name: str, cells: Sequence[str]) -> NDArray[Any]:
-    """Texts, whole numbers or numbers. ValueError: they are none."""
-    if name in TEXTS:
-        return np.array(cells, object)
-    if cells and all(cell.lstrip("-").isdigit() for cell in cells):
-        return np.array(list(map(int, cells)))
-    return np.array([float(cell or "nan") for cell in cells])
 
 
 def shown_columns(table: Columns) -> list[str]:

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 import fem
@@ -78,16 +77,17 @@ class Cluster:
             raise FemError(f"{lonely}; finished parameter sets are kept; {CONTINUES}")
 
 
-def on_dask(jobs: Iterator[Job], left: int, workers: int | None, scheduler: str) -> Iterator[list[Answer]]:
+def on_dask(line: sharing.Line, workers: int | None, scheduler: str) -> Iterator[list[Answer]]:
     """On a Dask cluster: ``local`` starts one here, ``tls://host:port`` or ``tcp://...`` joins one that runs.
     The scheduler computes the blocks of a lost worker again elsewhere."""
-    first, model, left = yield from sharing.first_readable(jobs, left)
+    first, model = yield from sharing.first_readable(line)
     if first is not None and model is not None:
         with connected(scheduler, workers) as (team, count):
-            seconds = sharing.likely_seconds(model)
+            line.put_back(1)
+            seconds, left = sharing.likely_seconds(model), len(line)
             in_lanes = left >= sharing.FEWEST and not can_run_in_lanes(model)
             pays = in_lanes and sharing.is_worth_compiling(model, seconds * left, count)
-            decks = ReadHere(chain([first], jobs))
+            decks = ReadHere(line)
             work = sharing.blocks(iter(decks), left, count, seconds)
             for answers in sharing.spread(team, (sharing.Block(part, in_lanes, pays) for part in work)):
                 yield decks.checked(answers)
@@ -112,7 +112,7 @@ class ReadHere:
     def checked(self, answers: list[Answer]) -> list[Answer]:
         """Answers of workers, and of decks that could not be read."""
         unread, self.unread = self.unread, []
-        return [*(replace(answer, fits=answer.point not in self.misfits) for answer in answers), *unread]
+        return [*(answer._replace(fits=answer.point not in self.misfits) for answer in answers), *unread]
 
 
 @contextmanager

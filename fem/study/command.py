@@ -19,6 +19,8 @@ def add_sweep(commands: Any) -> None:
     sweep.add_argument("--cases", metavar="FILE.csv", type=Path, help=text)
     text = "also mean, std, extremes and Tz of time series (T of element 12, U3 of node 5) of each run, and a figure"
     sweep.add_argument("--record", metavar="T_e12[,U3_n5]", help=text)
+    text = "of the complete table (default: csv); npy: for numpy.load; parquet: needs pyarrow (extra parquet)"
+    sweep.add_argument("--format", choices=("csv", "npy", "parquet"), default="csv", help=text)
     option.add_window(sweep)
     option.add_curve(sweep)
     text = "scatter diagram for the total damage: CSV with varied parameters and their probability or occurrences"

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -28,6 +29,8 @@ from fem.model.named import item_named
 
 MAX_POINTS = 10_000_000
 FEW_VALUES = 4
+MOST_LISTED = 1000
+"""Values of a name that a record lists."""
 Cell = tuple[int, str]
 """Column of a text in the line, from 1, and the text."""
 
@@ -37,6 +40,18 @@ def span(name: str, values: tuple[float, ...]) -> str:
     if len(values) <= FEW_VALUES:
         return f"{name} = {', '.join(f'{value:.6g}' for value in values)}"
     return f"{name} = {values[0]:.6g} ... {values[-1]:.6g} ({len(values)} values)"
+
+
+def stated(values: Any) -> Any:
+    """What a record says of the values of a grid, by name: all of them; of many how many, between what, and a checksum.
+    What is said already stays as it is."""
+    if isinstance(values, Mapping):
+        return {name: stated(its) for name, its in values.items()}
+    if not isinstance(values, (list, tuple)) or len(values) <= MOST_LISTED:
+        return values
+    numbers = np.array(values, "<f8")
+    checksum = blake2b(numbers.tobytes(), digest_size=16).hexdigest()
+    return {"count": len(values), "least": min(values), "greatest": max(values), "blake2b": checksum}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +90,8 @@ class Points:
     def identity(self) -> dict[str, Any]:
         """Identity of a sweep: the parameter sets, not the name of their file."""
         own: dict[str, Any] = dict(zip(self.names, self.values, strict=True))
-        return own if self.is_grid else {"cases": own}
+        found: dict[str, Any] = stated(own if self.is_grid else {"cases": own})
+        return found
 
     def description(self) -> str:
         """The parameters and their ranges, in a line."""
@@ -194,7 +210,7 @@ KINDS = {"U": "DISPLACEMENT", "V": "VELOCITY"}
 
 def make_grid(vary: Mapping[str, Iterable[float]]) -> Points:
     """A grid from values by name; CommandError if they are invalid."""
-    values = {name: tuple(float(value) for value in given) for name, given in vary.items()}
+    values = {name: tuple(map(float, given)) for name, given in vary.items()}
     if not values:
         raise CommandError("a sweep needs a parameter to vary: --vary NAME=first:last:count, or --cases FILE.csv")
     for name, numbers in values.items():
@@ -267,14 +283,13 @@ class PointReader:
         conditions = [InitialCondition(KINDS[its.family], its.label, value, its.axis + 1) for value, its in items]
         return replace(found, initial_conditions=(*found.initial_conditions, *conditions))
 
-    def columns(self, points: Sequence[Mapping[str, float]]) -> tuple[Model, dict[Address, Floats]] | None:
-        """The model at the first of some points, and the numbers in which those of the others differ, each a column;
-        None where they are not read alike."""
-        model = self._read(points[0])
+    def columns(self, given: Mapping[str, Floats]) -> tuple[Model, dict[Address, Floats]] | None:
+        """The model at the first of some points (name -> (k,) values), and the numbers in which those of the others
+        differ, each a column; None where they are not read alike."""
+        model = self._read({name: float(column[0]) for name, column in given.items()})
         outline = self.read.last
         if outline is None:
             return None
-        given = {name: np.array([point[name] for point in points]) for name in points[0]}
         own = {name.upper(): column for name, column in given.items() if name not in self.starts}
         first = len(model.initial_conditions) - len(self.starts)
         try:

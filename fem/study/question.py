@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias, overload
 
-from fem.arrays import Floats
+import numpy as np
+
+from fem.arrays import Floats, Ints
 from fem.deck.parameters import Address
 from fem.errors import DeckError
 from fem.model import Model
@@ -104,6 +106,43 @@ class Job:
         return Answer(self.point, *solved, isinstance(self.source, Model) or self.question.fits(model))
 
 
+class Jobs(Sequence[Job]):
+    """Runs of a sweep, each a ``Job`` when it is asked for.
+
+    points (k,); given (k, p): values of ``names`` at each;  fixed: other values, of all
+    """
+
+    def __init__(
+        self, read: PointReader, names: Sequence[str], points: Ints, given: Floats, fixed: Mapping[str, float],
+        question: Question, history: bool = False,
+    ) -> None:  # fmt: skip
+        self.read, self.names, self.points, self.given, self.fixed = read, names, points, given, fixed
+        self.question, self.history = question, history
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @overload
+    def __getitem__(self, place: int) -> Job: ...
+    @overload
+    def __getitem__(self, place: slice) -> Jobs: ...
+    def __getitem__(self, place: int | slice) -> Job | Jobs:
+        points, given = self.points[place], self.given[place]
+        if isinstance(place, slice):
+            return Jobs(self.read, self.names, points, given, self.fixed, self.question, self.history)
+        values = {**self.fixed, **dict(zip(self.names, given.tolist(), strict=True))}
+        return Job(int(points), ParameterSet(self.read, values), self.question, self.history)
+
+    def columns(self) -> dict[str, Floats]:
+        """name -> (k,) its values, fixed ones, too."""
+        fixed = {name: np.full(len(self), value) for name, value in self.fixed.items()}
+        return fixed | dict(zip(self.names, self.given.T, strict=True))
+
+
+def points_in(jobs: Sequence[Job]) -> list[int]:
+    return jobs.points.tolist() if isinstance(jobs, Jobs) else [job.point for job in jobs]
+
+
 def models_of(jobs: Iterable[Job]) -> dict[int, Model]:
     """By point, of those that can be read."""
     found: dict[int, Model] = {}
@@ -115,10 +154,17 @@ def models_of(jobs: Iterable[Job]) -> dict[int, Model]:
 
 def columns_of(jobs: Sequence[Job]) -> tuple[Model, dict[Address, Floats]] | None:
     """``PointReader.columns`` of jobs of one reader."""
+    if isinstance(jobs, Jobs):
+        with suppress(Exception):  # a run of its own will report it
+            return jobs.read.columns(jobs.columns())
+        return None
     readings = [job.source for job in jobs if isinstance(job.source, ParameterSet)]
     if len(readings) == len(jobs) > 0 and all(each.read is readings[0].read for each in readings):
         with suppress(Exception):  # a run of its own will report it
-            return readings[0].read.columns([each.values for each in readings])
+            names = readings[0].values
+            return readings[0].read.columns(
+                {name: np.array([each.values[name] for each in readings]) for name in names}
+            )
     return None
 
 
@@ -130,8 +176,7 @@ def verdict_in_line(error: Exception) -> str:
     return verdict_of(error)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What came of a job: how it ended, the row (``Question.columns``), the motion where it was wanted, as the question
     has it; whether its model has all that is asked for."""
 

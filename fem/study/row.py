@@ -24,7 +24,7 @@ from fem.runs.run_record import COMPLETED, Timing, TotalsSink
 from fem.runs.signals import Signals, labels_printed
 from fem.show.series import Series, check_curve, count_cycles, crossing_period, damage
 from fem.study.lanes.run import Marched, extremes_in, march_columns, march_together
-from fem.study.question import Job, Question, Row, columns_of, models_of
+from fem.study.question import Job, Question, Row, columns_of, models_of, points_in
 
 STATISTICS = "mean", "std", "min", "max", "Tz"
 FATIGUE = "damage", "rate"
@@ -220,21 +220,22 @@ class Layout(Question):
             return RowSink(model, self)
 
         every = 1 if self.record else 0
-        columns, marching = columns_of(jobs), None
-        models = {job.point: columns[0] for job in jobs} if columns else {}
+        columns, marching, points = columns_of(jobs), None, points_in(jobs)
+        models = list[Model]()
         if columns:
             marching = march_columns(*columns, every, may_compile=may_compile)
         if marching is None:
-            models = models_of(jobs)
-            marching = march_together(list(models.values()), every, may_compile=may_compile, sink_of=sink_of)
-        points = list(models)
+            known = models_of(jobs)
+            points, models = list(known), list(known.values())
+            marching = march_together(models, every, may_compile=may_compile, sink_of=sink_of)
         for marched in marching:
             for number, sink in marched.sinks.items():
                 assert isinstance(sink, RowSink)
                 sink.rows(marched.of(number).after(1))
                 found[points[number]] = sink.row()
             if marched.numbers and not marched.sinks:
-                rows = rows_of_lanes(models[points[next(iter(marched.numbers))]], self, marched)
+                model = columns[0] if columns and not models else models[next(iter(marched.numbers))]
+                rows = rows_of_lanes(model, self, marched)
                 found |= {points[number]: rows[lane] for number, lane in marched.numbers.items()}
         return found
 

@@ -205,11 +205,13 @@ def over_seeds(sweep: Columns, names: Sequence[str]) -> Columns | None:
     Rows: for each set of the other parameters, each extreme, mean, damage ... of the table. Columns: those parameters,
     ``number``, ``seeds`` (completed runs), and ``COLUMNS``; NaN for fewer than two seeds."""
     seeds = [name for name in names if is_seed(name)]
+    if not seeds:
+        return None
     others = {name: sweep[name] for name in names if name not in seeds}
     numbers = [name for name in sweep if split(name, KEPT)[1]]
     table = np.column_stack([*others.values(), np.zeros(len(sweep["verdict"]))])
     states, place = np.unique(table, axis=0, return_inverse=True)
-    if not seeds or len(states) == len(table):
+    if len(states) == len(table):
         return None
     rows = []
     for state, values in enumerate(states):

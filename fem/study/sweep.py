@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -27,11 +27,12 @@ from fem.runs.history import History
 from fem.runs.own import OwnFolder, deck_entry, deck_name
 from fem.runs.progress import LINE_SECONDS, Progress, ProgressBar, shown
 from fem.runs.run_record import COMPLETED
+from fem.runs.sweep_files import CSV, check_format
 from fem.study.points import PointReader, Points, make_grid, points_of, read_cases, spelled
-from fem.study.question import Answer, Job, ParameterSet, Question
+from fem.study.question import Answer, Jobs, Question
 from fem.study.row import Layout, Record, layout_of
-from fem.study.table import CONTINUES, RECORD, TABLE, SweepTable, sweep_folder
-from fem.study.workers import on_this_machine
+from fem.study.table import CONTINUES, RECORD, SweepTable, sweep_folder
+from fem.study.workers import Line, on_this_machine
 
 NAMED_FAILURES = 3
 QuestionOf = Callable[[Model], Question]
@@ -140,6 +141,7 @@ def sweep(
     history: bool = False,
     force: bool = False,
     progress: Progress = False,
+    format: str = CSV,
 ) -> Sweep:
     """Run a deck for every combination of values of ``*PARAMETER`` names or initial values.
 
@@ -156,6 +158,8 @@ def sweep(
     history     also keep every ``History`` (all points are computed then)
     force       replace files with the program's own names in any folder; never a file that the deck is read from
     progress    True: show how far it is, in a bar; or a function that is called with the share done, 0 to 1, and a text
+    format      of the table in ``output``, when it is complete: ``csv``, ``npy`` (``numpy.load``: a structured array),
+                ``parquet`` (extra ``parquet``)
 
     A run that fails does not stop the sweep; ``verdict`` states the reason. Ctrl-C does: ``error.sweep`` of the
     ``KeyboardInterrupt`` is the ``Sweep`` of the rows so far.
@@ -164,7 +168,8 @@ def sweep(
     ------
     DeckError     the deck has errors with its own parameter values
     CommandError  the folder contains other files, or another sweep writes there; a name is no
-                  ``*PARAMETER`` of the deck, a value is not a number, or the scheduler does not answer
+                  ``*PARAMETER`` of the deck, a value is not a number, or the scheduler does not answer; a format
+                  without output, or without its package
 
     >>> found = sweep("inputs/pendulum_lumped.inp", {"duration": [0.5, 1.0]})
     >>> found["increments_total"].tolist()
@@ -174,9 +179,10 @@ def sweep(
         raise CommandError(
             "a sweep needs either a grid of values or cases, the name of a file that lists parameter sets"
         )
+    check_format(format, output is not None)
     points = make_grid(grid or {}) if cases is None else read_cases(cases)
-    plan = make_plan(deck, points, parameters, history, partial(layout_of, record=record))
-    own = None if output is None else sweep_folder(output, plan.model, plan.identity, force=force)
+    plan = make_plan(deck, points, parameters, history, partial(layout_of, record=record), format)
+    own = None if output is None else sweep_folder(output, plan.model, plan.identity, force=force, form=format)
     with own or nullcontext():
         return carry_out(plan, own, partial(computed, plan, workers=workers, scheduler=scheduler), False, progress)
 
@@ -189,7 +195,9 @@ def run_sweep(options: argparse.Namespace, question_of: QuestionOf = layout_of, 
     question_of  the question to each model; that to the deck itself names the columns and the folder
     draw         writes what else belongs to the table into its folder
     """
-    plan = make_plan(options.deck, points_of(options), dict(options.parameters), False, question_of)
+    form = getattr(options, "format", CSV)
+    check_format(form)
+    plan = make_plan(options.deck, points_of(options), dict(options.parameters), False, question_of, form)
     with plan.folder(options.output, options.force) as own:
         compute = partial(computed, plan, workers=options.workers, scheduler=options.scheduler)
         found = carry_out(plan, own, compute, not options.quiet)
@@ -209,7 +217,7 @@ def report_failures(found: Sweep) -> int:
 class Plan:
     """A sweep before it starts. ``identity``: what makes two sweeps the same; ``model``: the deck with its own values.
 
-    ``notices`` grows with what is remarkable.
+    ``notices`` grows with what is remarkable. ``form``: format of the table.
     """
 
     model: Model
@@ -221,10 +229,12 @@ class Plan:
     identity: dict[str, Any]
     history: bool
     notices: list[str]
+    form: str = CSV
 
     def folder(self, output: str | Path | None, force: bool) -> OwnFolder:
         """Where table and figures go; ``output`` as ``sweep_folder`` has it."""
-        return sweep_folder(output, self.model, self.identity, self.question.kind, self.question.figures, force)
+        its = self.question
+        return sweep_folder(output, self.model, self.identity, its.kind, its.figures, force, self.form)
 
 
 def first_of(deck: str | Path | Model, parameters: Mapping[str, float], grid: Points) -> Model:
@@ -243,6 +253,7 @@ def make_plan(
     parameters: Mapping[str, float] | None,
     history: bool,
     question_of: QuestionOf = layout_of,
+    form: str = CSV,
 ) -> Plan:
     """Read the deck with its own values, and check the names against it."""
     fixed = dict(parameters or {})
@@ -266,7 +277,8 @@ def make_plan(
         question.record.check(model)
     if isinstance(question, Layout) and not (question.nodes or question.elements or question.modes):
         notices.append("the deck has no *NODE PRINT and no *EL PRINT: the table contains only energies and counts")
-    return Plan(model, PointReader(deck, grid, model), grid, fixed, question_of, question, identity, history, notices)
+    read = PointReader(deck, grid, model)
+    return Plan(model, read, grid, fixed, question_of, question, identity, history, notices, form)
 
 
 def carry_out(
@@ -274,9 +286,10 @@ def carry_out(
 ) -> Sweep:
     """Compute what the table does not have yet. is_shown: on the console of a command; progress: as a caller asked."""
     given = np.column_stack(list(plan.grid.columns().values()))
-    table = SweepTable(own, plan.identity, given, plan.question.counts, plan.question.whole, resume=not plan.history)
+    its = plan.question
+    table = SweepTable(own, plan.identity, given, its.counts, its.whole, not plan.history, plan.form)
     if table.broken:
-        lost = f"{table.broken} row{'s' * (table.broken != 1)} of {TABLE}"
+        lost = f"{table.broken} row{'s' * (table.broken != 1)} of {table.found}"
         plan.notices.append(f"{lost} are damaged: computed again")
     histories: dict[int, History | None] = {}
     missing = np.flatnonzero(~table.is_done)
@@ -310,7 +323,7 @@ def carry_out(
         bar.close()
         table.close(ending)
         if console is not None and own is not None:
-            console.close(table.finished, len(table.verdicts), own.path, plan.notices)
+            console.close(table.finished, len(table.verdicts), own.path / table.file, plan.notices)
     return so_far()
 
 
@@ -318,11 +331,11 @@ def computed(
     plan: Plan, points: Ints, workers: int | None, scheduler: str | None
 ) -> Generator[list[Answer], None, None]:
     """Answers of some points, as they come."""
-    jobs, count = jobs_of(plan, points), len(points)
+    jobs, count = Line(jobs_of(plan, points)), len(points)
     if scheduler:
         from fem.study.cluster import on_dask
 
-        solved = on_dask(jobs, count, workers, scheduler)
+        solved = on_dask(jobs, workers, scheduler)
     else:
         solved = on_this_machine(jobs, count, workers)
     for answers in solved:
@@ -337,11 +350,11 @@ OTHERS = (
 )
 
 
-def jobs_of(plan: Plan, points: Iterable[int]) -> Iterator[Job]:
+def jobs_of(plan: Plan, points: Iterable[int]) -> Jobs:
     """The runs of some points, whose decks are read where they run."""
-    for point in map(int, points):
-        values = {**plan.fixed, **plan.grid.point(point)}
-        yield Job(point, ParameterSet(plan.read, values), plan.question, plan.history)
+    columns, chosen = plan.grid.columns(), np.fromiter(points, np.int64)
+    given = np.column_stack([column[chosen] for column in columns.values()])
+    return Jobs(plan.read, list(columns), chosen, given, plan.fixed, plan.question, plan.history)
 
 
 COLD = 3
@@ -381,7 +394,7 @@ class SweepConsole:
                 text += f", about {(self._total - finished) * (now - since) / (finished - before):.0f} s left"
             self._print(text)
 
-    def close(self, finished: int, failed: int, folder: Path, notices: list[str]) -> None:
+    def close(self, finished: int, failed: int, table: Path, notices: list[str]) -> None:
         """The last lines; ``notices`` may have grown."""
         if self._bar is not None:
             self._bar.close()
@@ -390,7 +403,7 @@ class SweepConsole:
         self._note(notices[self._shown :])
         self._print(f"finished   {finished} of {self._total} parameter sets, {failed or 'none'} failed")
         self._print(f"wall time  {seconds:.2f} s")
-        self._print(f"written    in {folder}: {TABLE}, {RECORD}")
+        self._print(f"written    in {table.parent}: {table.name}, {RECORD}")
 
     def _note(self, notices: list[str]) -> None:
         for text in notices:

@@ -2,6 +2,7 @@
 
 ``sweep.sums`` has the checksum of each row, mixed with what makes the sweep: a row is taken over only where its bytes
 are those that this sweep wrote. Whatever else stands in the table (a changed digit, half a line) is computed again.
+When all rows are there, they may become a file of another format; ``sweep.json`` has the checksum of the whole file.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
-from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +23,26 @@ from fem.commands.files import GrowingFile, beside, lines_of, write_table
 from fem.errors import CommandError, from_system
 from fem.model import Model
 from fem.runs.digits import EMPTY, NUMBER, WHOLE, lines
-from fem.runs.own import Names, OwnFolder, claim, plain, read_record
+from fem.runs.own import Names, OwnFolder, claim, listed_names, plain, read_record
 from fem.runs.run_record import COMPLETED
+from fem.runs.sweep_files import (
+    CSV,
+    FORMATS,
+    checksum,
+    line_pieces,
+    read_columns,
+    table_in,
+    table_name,
+    write_columns_as,
+)
+from fem.study.points import stated
 
-TABLE, RECORD, SUMS = "sweep.csv", "sweep.json", "sweep.sums"
+TABLE, RECORD, SUMS = table_name(CSV), "sweep.json", "sweep.sums"
 IDENTITY = ("deck", "grid", "columns", "versions")
 """What must be equal for a sweep to go on where it stopped."""
 LOST = "lost"
-CHUNK = 10_000
-"""Rows whose text is made or read at once."""
+CHUNK, BLOCK = 10_000, 65_536
+"""Rows whose text is made at once, and those of a block of another format."""
 CONTINUES = "repeat the command to continue"
 """How a verdict begins where the process that computed the point died: the next start tries it again."""
 
@@ -54,10 +65,12 @@ def sweep_folder(
     kind: str = "sweep",
     figures: Sequence[str] = (),
     force: bool = False,
+    form: str = CSV,
 ) -> OwnFolder:
     """Where the table goes: ``output``, else ``results/<deck>_<kind>/`` unless a sweep of this very deck over other
     values is there."""
-    own = claim(model, output, RECORD, Names(frozenset((TABLE, RECORD, SUMS, *figures))), kind, force)
+    names = Names(frozenset((TABLE, table_name(form), RECORD, SUMS, *figures)))
+    own = claim(model, output, RECORD, names, kind, force)
     found = read_record(own.path / RECORD) or {}
     deck = found.get("deck")
     is_of_this = isinstance(deck, Mapping) and deck.get("sha256") == model.digest  # else of an earlier text of the deck
@@ -70,8 +83,15 @@ def sweep_folder(
 
 
 def is_same(found: Mapping[str, Any], identity: Mapping[str, Any]) -> bool:
-    """The table in a folder belongs to this sweep."""
-    return all(found.get(name) == plain(identity[name]) for name in IDENTITY)
+    """The table in a folder belongs to this sweep; earlier records list all values of its grid."""
+    known = {**found, "grid": stated(found.get("grid"))}
+    return all(known.get(name) == plain(identity[name]) for name in IDENTITY)
+
+
+def key_of(identity: Mapping[str, Any]) -> bytes:
+    """What makes a sweep, mixed into the checksums of its rows."""
+    text = json.dumps([plain(identity[name]) for name in IDENTITY], sort_keys=True)
+    return blake2b(text.encode(errors="backslashreplace")).digest()
 
 
 def lines_in(path: Path) -> list[bytes]:
@@ -85,9 +105,10 @@ class SweepTable:
     identity  what ``IDENTITY`` names, as JSON
     given     (k, p) parameters of each point
     counts    names of the columns of whole numbers;  whole: of those that are where there is a number
+    form      format of the file when all rows are there
     values    (k, c) numbers of each point, NaN where there is none;  is_done (k,): the row of the point is there
     verdicts  point -> how it ended, of those that are not ``COMPLETED``
-    broken    how many rows of an earlier start are not as they were written
+    broken    how many rows of an earlier start are not as they were written, in the file ``found``
     """
 
     def __init__(
@@ -98,26 +119,37 @@ class SweepTable:
         counts: Sequence[str],
         whole: Sequence[str],
         resume: bool,
+        form: str = CSV,
     ) -> None:
-        self._own, self._identity, self._given = own, identity, given
+        self._own, self._identity, self._given, self._form = own, identity, given, form
         self._columns: list[str] = identity["columns"]
         self._first = 2 + given.shape[1]
         names = self._columns[self._first :]
         self.values = np.full((len(given), len(names)), np.nan, order="F")
         self.is_done = np.zeros(len(given), np.bool_)
         self.verdicts: dict[int, str] = {}
-        self.broken = 0
+        self.broken, self.found, self._others = 0, TABLE, frozenset[str]()
         self._counts = counts
         self._is_whole = np.array([name in (*counts, *whole) for name in names], np.bool_)
         self._is_sorted, self._last, self._size = True, -1, 0
-        text = json.dumps([plain(identity[name]) for name in IDENTITY], sort_keys=True)
-        self._key = blake2b(text.encode(errors="backslashreplace")).digest()
+        self._whole: dict[str, str] = {}
         if own is not None:
-            if resume and is_same(read_record(own.path / RECORD) or {}, identity):
-                self._read(own.path)
-            else:
-                own.clear(own.stale())
-            self._note(own, "running")
+            self._open(own, resume)
+
+    def _open(self, own: OwnFolder, resume: bool) -> None:
+        """Take over what is there, and open what grows; neither where all is there."""
+        found, key = read_record(own.path / RECORD) or {}, key_of(self._identity)
+        self._others = listed_names(found) & {table_name(form) for form in FORMATS if form not in (CSV, self._form)}
+        self._key = key
+        if resume and is_same(found, self._identity):
+            self._key = key_of(found)
+            self._read(own.path, found)
+            if self._key != key:
+                self._key, self._size = key, 0
+        else:
+            own.clear(own.stale())
+        self._note(own, "running")
+        if not self._whole:
             if not self._size:
                 self._replace(own.path)  # whole again: the last line of a killed sweep may be half a line
             self._sums, self._file = (GrowingFile(own.path / name, is_new=False) for name in (SUMS, TABLE))
@@ -144,20 +176,30 @@ class SweepTable:
             self._file.add(content)
 
     def close(self, verdict: str) -> None:
-        """Put the rows of the file into grid order, and record how the sweep ended."""
+        """Put the rows of the file into grid order, all of them in the format that is wanted, and record how the sweep
+        ended."""
         if self._own is None:
             return
+        if self._whole:
+            return self._note(self._own, verdict)
         self._sums.close()
         self._file.close()
         is_full = self._sums.is_broken or self._file.is_broken  # then the rows that are there are whole
         try:
             if not is_full and not (self._is_sorted and self._file.size == self._size):  # Ctrl-C came before
                 self._replace(self._own.path)
+            if not is_full and self.is_done.all():
+                self._finish(self._own.path)
         except OSError as error:  # no room for a second one: the rows stay as they are
             verdict = f"error: {from_system(error, 'cannot write')}"
             raise
         finally:
             self._note(self._own, verdict)
+
+    @property
+    def file(self) -> str:
+        """Name of the file that has the rows."""
+        return self._whole.get("file", TABLE)
 
     def columns(self) -> dict[str, np.ndarray]:
         """All rows that are there: name -> (k,), of counts as int64."""
@@ -170,8 +212,22 @@ class SweepTable:
         return found | {name: found[name].astype(np.int64) for name in self._counts}
 
     def _note(self, own: OwnFolder, verdict: str) -> None:
-        state = {"finished": self.finished, "points": len(self._given), "verdict": verdict}
+        state = {"finished": self.finished, "points": len(self._given), "verdict": verdict, "table": self._whole}
         own.note({**self._identity, **own.about(), **state})
+
+    def _finish(self, folder: Path) -> None:
+        """The file of all rows, and its checksum; those of other formats go."""
+        name, stale = table_name(self._form), set(self._others)
+        if self._form != CSV:
+            columns, rows = self.columns(), len(self._given)
+            head = {name: column.dtype for name, column in columns.items()}
+            parts = [slice(start, start + BLOCK) for start in range(0, rows, BLOCK)]
+            blocks = ({name: column[part] for name, column in columns.items()} for part in parts)
+            write_columns_as(self._form, folder / name, head, rows, blocks)
+            stale |= {TABLE, SUMS}
+        self._whole = {"file": name, "blake2b": checksum(folder / name)}
+        for other in stale:
+            (folder / other).unlink(missing_ok=True)
 
     def _replace(self, folder: Path) -> None:
         """Write the table anew from its rows."""
@@ -200,42 +256,73 @@ class SweepTable:
         return b"".join([b"%b,%b,%b\n" % row for row in zip(parts[0], verdicts, parts[1], strict=False)])
 
     def _checksums(self, lines: bytes) -> bytes:
-        return b"".join(self._checksum(line) + b"\n" for line in lines.split(b"\n")[:-1])
+        """Of rows of this sweep."""
+        key = self._key
+        found = [blake2b(line, key=key, digest_size=8).hexdigest() for line in lines.split(b"\n")[:-1]]
+        return "".join([f"{each}\n" for each in found]).encode()
 
-    def _checksum(self, line: bytes) -> bytes:
-        """Of a row of this sweep."""
-        return blake2b(line, key=self._key, digest_size=8).hexdigest().encode()
-
-    def _read(self, folder: Path) -> None:
+    def _read(self, folder: Path, record: Mapping[str, Any]) -> None:
         """Take over the rows of an earlier start that are as they were written; the files stay where all are."""
+        path = table_in(folder)
+        self.found = path.name
+        whole = {"file": path.name, "blake2b": checksum(path) if path.is_file() else ""}
+        is_intact = record.get("table") == whole
+        if path.name != TABLE:
+            if is_intact:
+                self._take_columns(read_columns(path))
+            else:
+                self.broken = len(self._given)
+        elif is_intact:
+            for number, piece in enumerate(line_pieces(path)):
+                self._take(piece if number else piece.partition(b"\n")[2])
+        else:
+            self._read_lines(folder)
+        if is_intact and self.is_done.all() and path.name == table_name(self._form):
+            self._whole = whole
+
+    def _read_lines(self, folder: Path) -> None:
+        """Line by line, as ``SUMS`` has them."""
         sums, (head, *rows) = lines_in(folder / SUMS), lines_in(folder / TABLE) or [b""]
-        known, found = set(sums), [self._checksum(line) for line in rows]
-        intact = [line for line, checksum in zip(rows, found, strict=True) if checksum in known]
+        known, found = set(sums), self._checksums(b"".join([row + b"\n" for row in rows])).split(b"\n")[:-1]
+        intact = [line for line, its in zip(rows, found, strict=True) if its in known]
         self.broken = len(rows) - len(intact)
         for start in range(0, len(intact), CHUNK):
-            self._take(intact[start : start + CHUNK])
+            self._take(b"".join([row + b"\n" for row in intact[start : start + CHUNK]]))
         size = len(head) + 1 + sum(len(row) + 1 for row in rows)
         is_whole = head + b"\n" == lines_of([self._columns]) and size == (folder / TABLE).stat().st_size
         if is_whole and found == sums and self.finished == len(rows):
             order = [int(row[: row.index(b",")]) - 1 for row in rows]
             self._is_sorted, self._last, self._size = order == sorted(order), max(order, default=-1), size
 
-    def _take(self, rows: list[bytes]) -> None:
-        """Numbers of rows as they were written."""
+    def _take(self, text: bytes) -> None:
+        """Numbers of lines as they were written."""
         mark = f",{COMPLETED},".encode()
-        are_plain = [mark in row and b'"' not in row and b"inf" not in row for row in rows]
-        text = b"],[".join(compress(rows, are_plain)).replace(mark, b",1,") + b"]"
-        for _ in range(2):  # of ",,," too
+        if text.count(mark) != text.count(b"\n") or b'"' in text or b"inf" in text:
+            rows = text.split(b"\n")[:-1]
+            are_plain = [mark in row and b'"' not in row and b"inf" not in row for row in rows]
+            others = csv.reader(row.decode() for row, is_plain in zip(rows, are_plain, strict=True) if not is_plain)
+            for point, *cells in others:
+                verdict, numbers = cells[self._first - 2], cells[self._first - 1 :]
+                if not verdict.startswith(LOST):
+                    self._set(np.array([int(point) - 1]), [[float(cell or "nan") for cell in numbers]])
+                    self.verdicts[int(point) - 1] = verdict
+            text = b"".join([row + b"\n" for row, is_plain in zip(rows, are_plain, strict=True) if is_plain])
+        text = text.replace(mark, b",1,")
+        for _ in range(2 if b",," in text else 0):  # of ",,," too
             text = text.replace(b",,", b",null,")
-        table = np.array(orjson.loads(b"[[%b]" % text.replace(b",]", b",null]")) if any(are_plain) else [], np.float64)
-        others = csv.reader(row.decode() for row, is_plain in zip(rows, are_plain, strict=True) if not is_plain)
-        for point, *cells in others:
-            verdict, numbers = cells[self._first - 2], cells[self._first - 1 :]
-            if not verdict.startswith(LOST):
-                self._set(np.array([int(point) - 1]), [[float(cell or "nan") for cell in numbers]])
-                self.verdicts[int(point) - 1] = verdict
-        if len(table):
-            self._set(table[:, 0].astype(np.int64) - 1, table[:, self._first :])
+        text = text.replace(b",\n", b",null\n").replace(b"\n", b",")
+        table = np.array(orjson.loads(b"[%b]" % text[:-1]), np.float64).reshape(-1, len(self._columns))
+        self._set(table[:, 0].astype(np.int64) - 1, table[:, self._first :])
+
+    def _take_columns(self, table: Mapping[str, np.ndarray]) -> None:
+        """Of a whole file of another format."""
+        for place, name in enumerate(self._columns[self._first :]):
+            self.values[:, place] = table[name]
+        verdicts = np.asarray(table["verdict"], np.str_)
+        is_lost = np.char.startswith(verdicts, LOST)
+        self.values[is_lost], self.is_done[:] = np.nan, ~is_lost
+        for point in np.flatnonzero((verdicts != COMPLETED) & ~is_lost).tolist():
+            self.verdicts[point] = str(verdicts[point])
 
     def _set(self, points: Ints, values: Any) -> None:
         self.values[points], self.is_done[points] = values, True

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from types import ModuleType
@@ -27,7 +27,7 @@ from fem.errors import FemError
 from fem.model import Model
 from fem.runs.run_record import COMPLETED
 from fem.study.lanes.run import can_run_in_lanes, goes_on
-from fem.study.question import Answer, Job, models_of
+from fem.study.question import Answer, Job, Jobs, models_of, points_in
 from fem.study.table import CONTINUES, LOST
 
 
@@ -38,17 +38,43 @@ def solve_block(jobs: Sequence[Job], in_lanes: bool = False, may_compile: bool =
     may_compile  lanes of a shape that is not compiled yet are worth it; else it marches model by model
     """
     together = march_block(jobs, may_compile) if in_lanes else {}
-    return [together[job.point] if job.point in together else job.solve() for job in jobs]
+    return [together.get(point) or jobs[place].solve() for place, point in enumerate(points_in(jobs))]
 
 
 def march_block(jobs: Sequence[Job], may_compile: bool) -> dict[int, Answer]:
     """Answers by point, of those jobs that march well as lanes and whose motion is not wanted."""
-    wanted = [job for job in jobs if not job.history]
+    wanted = jobs if isinstance(jobs, Jobs) and not jobs.history else [job for job in jobs if not job.history]
     if not wanted:
         return {}
     rows = wanted[0].question.together(wanted, may_compile)
     fits = next((job.question.fits(job.model) for job in wanted if job.point in rows), True)
     return {point: Answer(point, COMPLETED, row, fits=fits) for point, row in rows.items()}
+
+
+class Line(Iterator[Job]):
+    """Jobs that are still to be done: one by one, or in blocks."""
+
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self._jobs, self._next = jobs, 0
+
+    def __len__(self) -> int:
+        return len(self._jobs) - self._next
+
+    def __next__(self) -> Job:
+        if not len(self):
+            raise StopIteration
+        self._next += 1
+        return self._jobs[self._next - 1]
+
+    def block(self, size: int) -> Sequence[Job]:
+        """The next ones, as many as there are."""
+        part = self._jobs[self._next : self._next + size]
+        self._next += len(part)
+        return part
+
+    def put_back(self, count: int) -> None:
+        """The last ones are still to be done."""
+        self._next -= count
 
 
 END_SECONDS = 5.0
@@ -59,7 +85,7 @@ END_SECONDS = 5.0
 class Block:
     """Jobs for one worker; ``in_lanes``, ``may_compile`` as ``solve_block`` has them; ``losses`` of workers so far."""
 
-    jobs: tuple[Job, ...]
+    jobs: Sequence[Job]
     in_lanes: bool = False
     may_compile: bool = False
     losses: int = 0
@@ -224,6 +250,8 @@ START_UP = 5.0
 """Seconds of work left that are worth starting processes for (a start takes one or two)."""
 BLOCK_SECONDS = 0.5
 LARGEST_BLOCK = 512
+BLOCK_NUMBERS = 2**24
+"""Numbers of all increments of a block, 128 MB."""
 BLOCKS_PER_WORKER = 4
 """Where there are enough points, each worker gets at least so many blocks: all end at about the same time."""
 RUN_SECONDS, BAR_SECONDS = 1e-3, 2e-7
@@ -255,71 +283,74 @@ def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iter
     in kernels as Python functions: they soon are machine code.
     """
     count = workers or os.cpu_count() or 1
+    line = jobs if isinstance(jobs, Line) else Line(tuple(jobs))
     measured = 0.0
     if left >= FEWEST:
-        jobs, left, measured = yield from begin_together(jobs, left, count)
+        measured, most = yield from begin_together(line, count)
         if measured:
-            parts = blocks(jobs, left, count, measured)
-            if min(count, left) > 1 and measured * left > START_UP:
-                with process_team(min(count, left)) as team:
+            parts, count = blocks(line, len(line), count, measured, most), min(count, len(line))
+            if count > 1 and measured * len(line) > START_UP:
+                with process_team(count) as team:
                     yield from spread(team, (Block(part, in_lanes=True) for part in parts))
             else:
                 yield from (solve_block(part, True) for part in parts)
             return
-    for number, job in enumerate(jobs):
+    for number, job in enumerate(line):
+        left = 1 + len(line)
         seconds = measured or sum(map(likely_seconds, models_of([job]).values()))
         if min(count, left) > 1 and seconds * left > START_UP:
+            line.put_back(1)
             with process_team(min(count, left)) as team:
-                yield from spread(team, map(Block, blocks(chain([job], jobs), left, count, seconds)))
+                yield from spread(team, map(Block, blocks(line, left, count, seconds)))
             return
         began = time.perf_counter() - work.spent
         answers = solve_block([job])
-        left -= 1
         measured = time.perf_counter() - work.spent - began if number else 0.0
         yield answers
 
 
-def begin_together(
-    jobs: Iterator[Job], left: int, workers: int
-) -> Generator[list[Answer], None, tuple[Iterator[Job], int, float]]:
-    """Two points alone, then some together; the jobs left, and processor seconds of one together (0: all run alone).
-    Lanes that are not compiled are compiled where what they save is more than that takes."""
-    first, model, left = yield from first_readable(jobs, left)
+def begin_together(line: Line, workers: int) -> Generator[list[Answer], None, tuple[float, int]]:
+    """Two points alone, then some together; processor seconds of one together (0: all run alone), and how many fit into
+    a block. Lanes that are not compiled are compiled where what they save is more than that takes."""
+    first, model = yield from first_readable(line)
+    if first is not None:
+        line.put_back(1)
     if first is None or model is None or first.history or can_run_in_lanes(model):
-        return chain([first] if first else [], jobs), left, 0.0
-    seconds, is_together = 0.0, False
-    for job in chain([first], islice(jobs, 1)):
+        return 0.0, 0
+    seconds, is_together, most = 0.0, False, largest_block(model)
+    for job in line.block(2):
         began = time.process_time() - work.spent
         answers = solve_block([job])
         seconds = max(0.0, time.process_time() - work.spent - began)
-        left -= 1
         yield answers
     for size, may_compile in ((TRIAL, False), (TRIAL, True), (LARGEST_BLOCK, False)):
-        if may_compile and not is_worth_compiling(model, seconds * left, min(workers, left)):
+        if may_compile and not is_worth_compiling(model, seconds * len(line), min(workers, len(line))):
             break
-        block = list(islice(jobs, size))
+        block = line.block(min(size, most))
         began = time.process_time()
         found = march_block(block, may_compile)
         if not found:
-            jobs = chain(block, jobs)
+            line.put_back(len(block))
             continue
-        answers = [*found.values(), *solve_block([job for job in block if job.point not in found])]
+        places = [place for place, point in enumerate(points_in(block)) if point not in found]
+        answers = [*found.values(), *solve_block([block[place] for place in places])]
         seconds, is_together = (time.process_time() - began) / len(block), True
-        left -= len(block)
         yield answers
-    return jobs, left, seconds if is_together else 0.0
+    return seconds if is_together else 0.0, most
 
 
-def first_readable(
-    jobs: Iterator[Job], left: int
-) -> Generator[list[Answer], None, tuple[Job | None, Model | None, int]]:
-    """The first job whose deck can be read, its model, and the jobs left with it; the answers of those before."""
+def first_readable(jobs: Iterator[Job]) -> Generator[list[Answer], None, tuple[Job | None, Model | None]]:
+    """The first job whose deck can be read, and its model; the answers of those before."""
     for job in jobs:
         if model := models_of([job]).get(job.point):
-            return job, model, left
-        left -= 1
+            return job, model
         yield [job.solve()]
-    return None, None, left
+    return None, None
+
+
+def largest_block(model: Model) -> int:
+    """Rows of which so many have room: each has the times of all its increments, and their lengths."""
+    return int(min(LARGEST_BLOCK, max(1.0, BLOCK_NUMBERS / max(1.0, 2.0 * likely_increments(model)))))
 
 
 def is_worth_compiling(model: Model, work: float, workers: int) -> bool:
@@ -342,11 +373,13 @@ def likely_increments(model: Model) -> float:
     return sum(procedure.period / procedure.dt for procedure in procedures if procedure.dt)
 
 
-def blocks(jobs: Iterator[Job], left: int, workers: int, seconds: float) -> Iterator[tuple[Job, ...]]:
-    """Jobs in blocks of about ``BLOCK_SECONDS``, at ``seconds`` a job."""
-    most = -(-left // (BLOCKS_PER_WORKER * workers))
-    size = max(1, min(most, LARGEST_BLOCK, int(BLOCK_SECONDS / seconds)))
-    while block := tuple(islice(jobs, size)):
+def blocks(
+    jobs: Iterator[Job], left: int, workers: int, seconds: float, most: int = LARGEST_BLOCK
+) -> Iterator[Sequence[Job]]:
+    """Jobs in blocks of about ``BLOCK_SECONDS``, at ``seconds`` a job; at most ``most``."""
+    fair = -(-left // (BLOCKS_PER_WORKER * workers))
+    size = max(1, min(fair, most, int(BLOCK_SECONDS / seconds)))
+    while block := jobs.block(size) if isinstance(jobs, Line) else tuple(islice(jobs, size)):
         yield block
 
 

@@ -214,7 +214,7 @@ def test_progress_on_a_terminal_and_elsewhere(monkeypatch):
         assert "s left" not in stream.getvalue()
         time.sleep(0.02)
         shown.move(40, 3)
-        shown.close(40, 3, Path("there"), ["a remark", "another"])
+        shown.close(40, 3, Path("there/sweep.csv"), ["a remark", "another"])
         text = stream.getvalue()
         assert text.startswith("sweep of deck over A = 0 ... 1 (50 values) x k = 1, 2: 100 parameter sets\n10 of them")
         assert "40/100 parameter sets, 3 failed" in text
