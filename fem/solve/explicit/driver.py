@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from fem.linear.products import multiply
 from fem.model import Dynamic
 from fem.model.steps import MOST_INCREMENTS
 from fem.solve.clock import BALANCES
+from fem.solve.explicit.blocks import Team, blocks_of
 from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, UNTIED, WATCH, Moved, Ties, leapfrog
 from fem.solve.newton.evaluate import evaluate_instant
 from fem.solve.newton.groups import CONTROL, NOT_FINITE, Loading, Motion, Nodes, Problem, Record, Scratch
@@ -41,6 +43,8 @@ class Explicit(Marcher):
         self.moved = _moved(stage)
         self.ties = tie(stage, self.moved.inverse)
         self.is_dissipative = bool(len(stage.nodes.damping) or len(stage.work.flow))
+        blocks = blocks_of(stage)
+        self.team = Team(blocks, self.moved.inverse, stage.work) if blocks else None
 
     def choose(self, procedure: Dynamic, motion: Motion, thermal: Floats, time: float) -> Dynamic:
         """The procedure with its increment: a blank one (0) becomes ``SAFE`` of the critical one.
@@ -98,8 +102,12 @@ class Explicit(Marcher):
         """Calls the march until the chunk ends, or until the increment exceeds the critical one (STIFFENED)."""
         stage, motion = self.stage, step.progress.motion
         control[BEFORE] = step.progress.increment
-        through, marks = stage.passage(chunk, motion, kept), self.closed.astype(np.int64)
-        while (reason := leapfrog(control, marks, self.moved, self.ties, through)) == WATCH:
+        through = stage.passage(chunk, motion, kept)
+        if self.team:
+            go_on = partial(self.team.march, control, self.closed, through)
+        else:
+            go_on = partial(leapfrog, control, self.closed.astype(np.int64), self.moved, self.ties, through)
+        while (reason := go_on()) == WATCH:
             done = int(control[CONTROL.increment])
             thermal = chunk.thermal_end[min(done, len(chunk.thermal_end) - 1)]
             if self._is_too_long(float(chunk.dt[done - 1]), motion, thermal, float(chunk.time[done])):
