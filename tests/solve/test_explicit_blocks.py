@@ -8,10 +8,12 @@ import pytest
 import fem
 from fem.assembly.system import assemble
 from fem.runs.record import Requests, SilentSink
+from fem.solve import step_system
 from fem.solve.explicit import blocks
-from fem.solve.explicit.driver import Explicit
+from fem.solve.explicit.driver import Explicit, bound_of
 from fem.solve.loop import solve
 from tests.decks import run_text
+from tests.solve.test_linear_policies import step_run_of
 
 SIDE = 17
 """Cells of a net along one side."""
@@ -95,7 +97,7 @@ CASES = {
 @pytest.fixture
 def crowd(monkeypatch):
     """Nets of this size count as large; a function that sets the number of threads."""
-    monkeypatch.setattr(blocks, "MANY", 100)
+    monkeypatch.setattr(step_system, "CROWD", 100)
     monkeypatch.setattr(blocks, "NODES", 30)
     monkeypatch.setattr(blocks, "SHORT", 1)
     return lambda count: monkeypatch.setattr(blocks, "threads", lambda: count)
@@ -135,7 +137,7 @@ def test_the_motion_is_that_of_the_plain_march(crowd, monkeypatch, case):
     """Some 200 increments whose sums have another order."""
     text = net(**CASES[case])
     motion, energies = end_of(text)
-    monkeypatch.setattr(blocks, "MANY", 1_000_000)
+    monkeypatch.setattr(step_system, "CROWD", 1_000_000)
     plain, books = end_of(text)
     assert (np.abs(motion - plain).max(axis=(1, 2)) < 1e-10 * np.abs(plain).max(axis=(1, 2))).all()
     assert energies == pytest.approx(books, rel=1e-10)
@@ -180,6 +182,19 @@ def test_renumbered_nodes_move_alike(crowd):
     mixed, books = end_of(net(order=order))
     assert np.abs(mixed[0, order] - plain[0]).max() < 1e-11 * np.abs(plain[0]).max()
     assert books == pytest.approx(energies, rel=1e-10)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_bound_of_stability_is_that_of_all_bars_together(crowd, case):
+    """Away from the reference position."""
+    crowd(2)
+    step_run = step_run_of(net(**CASES[case]))
+    step_run.open()
+    explicit, stage, motion = step_run.marcher, step_run.stage, step_run.progress.motion
+    motion.u[:] = 0.01 * np.random.default_rng(2).standard_normal(len(motion.u)) * (stage.nodes.dof_kind != 0)
+    thermal = np.zeros(len(stage.bars.nodes))
+    square, _ = bound_of(stage, explicit.taut, explicit.moved, motion, thermal, 0.0, 1e-4)
+    assert explicit.team.largest_square(motion.u) == pytest.approx(square, rel=1e-12)
 
 
 @pytest.mark.parametrize(

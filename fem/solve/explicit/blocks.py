@@ -27,21 +27,34 @@ from numpy.typing import NDArray
 from fem.arrays import Flags, Floats, Index, Ints
 from fem.compiled import bound, called_kernel, exact_kernel, inner_kernel, kernel
 from fem.compiled.workers import processors
-from fem.forces.bar import AREA, BASE_CONSTANT, INV_LENGTH, MINUS, ONE, PLUS, REF, STRESS0, STRIP, TWO, YOUNG
+from fem.forces.bar import (
+    AREA,
+    BASE_CONSTANT,
+    INV_LENGTH,
+    MINUS,
+    ONE,
+    PLUS,
+    REF,
+    STARTING,
+    STRESS0,
+    STRIP,
+    TWO,
+    YOUNG,
+    stiffening,
+)
 from fem.forces.laws import BILINEAR, ENGINEERING, GREEN, Elasticity, elastic_stress, measure
+from fem.solve.explicit.bound import fraction_of, square_of_node
 from fem.solve.explicit.leapfrog import close_apart
 from fem.solve.newton import groups
 from fem.solve.newton.evaluate import combine
-from fem.solve.newton.groups import CONTROL, Loading, Passage, Scratch
+from fem.solve.newton.groups import CONTROL, Loading, Nodes, Passage
 from fem.solve.step_system import StepSystem
 
-MANY = 30_000
-"""Fewer bars than this fit a cache, and their threads would wait for each other."""
 NODES = 8192
 """Of a block: its forces, and what it reads twice, stay in the cache of one processor."""
 SHORT = 32
 """Runs of fewer bars than this, on average, have too little in common."""
-COMMON = np.array([AREA, YOUNG, PLUS, MINUS, STRESS0])
+COMMON = np.array([AREA, YOUNG, PLUS, MINUS, STRESS0, STARTING])
 """Constants of all bars of a run."""
 
 
@@ -51,7 +64,7 @@ class Blocks(NamedTuple):
     nodes      (b + 1,)  first node of each block, and one past the last
     starts     (b + 1,)  first run of each block, likewise
     runs       (r, 3)    strain measure, first bar, one past the last
-    common     (r, 6)    ``COMMON``, and area over modulus for the energy, of a bar between two blocks half of it
+    common     (r, 7)    ``COMMON``, and area over modulus for the energy, of a bar between two blocks half of it
     ends       (q, 2)    int32: nodes of the bars
     own        (4, q)    reference vectors, 1/L0
     gap        (q,)      base constants; empty: all are 0
@@ -67,11 +80,12 @@ class Blocks(NamedTuple):
 
 
 class Desk(NamedTuple):
-    """What a thread writes on: numbers of a strip of bars, forces of the nodes of a block and of one more, for all
-    others."""
+    """What a thread writes on: numbers of a strip of bars; forces, or stiffness, of the nodes of a block and of one
+    more, for all others."""
 
     strip: Floats
     force: Floats
+    stiffness: Floats
 
 
 @inner_kernel
@@ -122,7 +136,7 @@ def stored(kind: int, has_gap: bool, r: int, first: int, last: int, blocks: Bloc
     for number in range(last - first):
         e, s = np.uintp(first + number), np.uintp(number)
         strain, _ = strain_of(kind, has_gap, e, s, blocks, strip)
-        law = law_of_run(r, blocks.common[r, 5] / blocks.own[3, e], blocks)
+        law = law_of_run(r, blocks.common[r, 6] / blocks.own[3, e], blocks)
         energy += elastic_stress(BILINEAR, False, strain, strain, law, None)[2]
     return energy
 
@@ -195,6 +209,69 @@ def block_energy(b: int, blocks: Blocks, u: Floats, desk: Desk) -> float:
     return energy
 
 
+@inner_kernel
+def add_stiffness(
+    kind: int, has_gap: bool, r: int, b: int, nodes: Nodes, blocks: Blocks, u: Floats, desk: Desk
+) -> None:
+    """Adds the part of run r to the bound of the stiffness of nodes of block b (``block_square``)."""
+    ends, own, common, strip = blocks.ends, blocks.own, blocks.common, desk.strip
+    zero, beyond = blocks.nodes[b], blocks.nodes[b + 1] - blocks.nodes[b]
+    area, stiffest, starting = common[r, 0], max(common[r, 2], common[r, 3]), common[r, 5]
+    law = Elasticity(common[r, 1], common[r, 4], stiffest, stiffest, 0.0, 0.0, 0.0, 0.0, 0.0)
+    for first in range(blocks.runs[r, 1], blocks.runs[r, 2], STRIP):
+        last = min(first + STRIP, blocks.runs[r, 2])
+        take(first, last, ends, u, strip)
+        for e in range(first, last):
+            s, inverse = e - first, own[3, e]
+            gap = blocks.gap[e] if has_gap else 0.0
+            x, y, z = strip[0, s], strip[1, s], strip[2, s]
+            green = (gap + own[0, e] * x + own[1, e] * y + own[2, e] * z + 0.5 * (x * x + y * y + z * z)) * inverse**2
+            _, strain, slope1, slope, curvature = measure(kind, green, green, 0.0, 0.0)
+            stress, modulus, _, _ = elastic_stress(BILINEAR, False, strain, strain, law, None)
+            along = abs(2.0 * area * (modulus * slope1 * slope + stress * curvature)) * inverse**3
+            across = abs(stiffening(area * stress * slope, starting)) * inverse
+            px, py, pz = own[0, e] + x, own[1, e] + y, own[2, e] + z
+            for end in range(2):
+                node, fraction = ends[e, end] - zero, fraction_of(3 * ends[e, 1 - end], nodes)
+                place = node if 0 <= node < beyond else beyond
+                block = desk.stiffness[place]
+                block[0] += fraction * (along * px * px + across)
+                block[1] += fraction * along * px * py
+                block[2] += fraction * along * px * pz
+                block[3] += fraction * (along * py * py + across)
+                block[4] += fraction * along * py * pz
+                block[5] += fraction * (along * pz * pz + across)
+
+
+@called_kernel
+def block_square(b: int, nodes: Nodes, blocks: Blocks, desk: Desk, inverse: Floats, u: Floats) -> float:
+    """``driver.largest_square`` among the nodes of block b, where all cables are taut."""
+    stiffness, first, largest = desk.stiffness, blocks.nodes[b], 0.0
+    for i in range(stiffness.shape[0]):
+        for k in range(6):
+            stiffness[i, k] = 0.0
+    for r in range(blocks.starts[b], blocks.starts[b + 1]):
+        if blocks.runs[r, 0] == GREEN:
+            add_stiffness(GREEN, blocks.gap.shape[0] > 0, r, b, nodes, blocks, u, desk)
+        else:
+            add_stiffness(ENGINEERING, blocks.gap.shape[0] > 0, r, b, nodes, blocks, u, desk)
+    for i in range(blocks.nodes[b + 1] - first):
+        xx, yy, zz = stiffness[i, 0], stiffness[i, 3], stiffness[i, 5]
+        square = square_of_node(first + i, inverse, xx, yy, zz, stiffness[i, 1], stiffness[i, 2], stiffness[i, 4])
+        if square > largest or square != square:
+            largest = square
+    return largest
+
+
+@kernel
+def find_squares(
+    first: int, last: int, nodes: Nodes, blocks: Blocks, desk: Desk, inverse: Floats, u: Floats, squares: Floats
+) -> None:
+    """``block_square`` of the blocks first..last."""
+    for b in range(first, last):
+        squares[b] = block_square(b, nodes, blocks, desk, inverse, u)
+
+
 @exact_kernel
 def kick(dt: float, after: float, start: int, end: int, inverse: Floats, load: Floats, force: Floats, u: Floats,
          w: Floats, ahead: Floats) -> None:  # fmt: skip
@@ -255,11 +332,11 @@ def blocks_of(stage: StepSystem) -> Blocks | None:
     """The bars of a step in blocks. None: they are few, or not plain elastic, or have too little in common, or other
     forces act than theirs and loads."""
     bars, system = stage.bars, stage.system
-    acting = len(system.springs.dofs) + len(system.expansions) + len(stage.nodes.damping) + len(stage.equations.slave)
+    acting = len(system.expansions) + len(stage.nodes.damping) + len(stage.equations.slave)
     plain = (
         (bars.blocks[:, 1] == BILINEAR) & np.isin(bars.blocks[:, 0], (GREEN, ENGINEERING)) & (bars.blocks[:, 4] == 0)
     )
-    if len(bars.nodes) < MANY or acting or not (system.is_passive and plain.all()):
+    if acting or not (stage.is_crowd and plain.all()):
         return None
     constants, nodes = bars.constants, _bounds(len(system.labels))
     is_new = (bars.kinds[1:] != bars.kinds[:-1]).any(axis=1)
@@ -314,20 +391,22 @@ def threads() -> int:
 class Team:
     """The threads that advance blocks, and what each of them calls."""
 
-    def __init__(self, blocks: Blocks, inverse: Floats, work: Scratch) -> None:
-        self.work, self.energies = work, np.zeros(len(blocks.nodes) - 1)
+    def __init__(self, blocks: Blocks, inverse: Floats, stage: StepSystem) -> None:
+        self.work = work = stage.work
+        self.energies, self.squares = np.zeros((2, len(blocks.nodes) - 1))
         self.threads = min(threads(), len(self.energies))
         shares = np.arange(self.threads + 1) * len(self.energies) // self.threads
         largest, (u, v, a, there) = int(np.diff(blocks.nodes).max()), (work.u, work.v, work.a, work.du)
         self.calls: dict[str, list[Callable[..., object]]] = {}
         for first, last in zip(shares[:-1].tolist(), shares[1:].tolist(), strict=True):
-            desk = Desk(*groups.rooms((3, STRIP), 3 * largest + 3))
+            desk = Desk(*groups.rooms((3, STRIP), 3 * largest + 3, (largest + 1, 6)))
             forces = blocks, desk, inverse, work.load
             of_thread: dict[str, tuple[Callable[..., None], Any]] = {
                 "start": (set_out, (0.0, blocks, u, v, a, u)),
                 "start aside": (set_out, (0.0, blocks, u, v, a, there)),
                 "away": (advance, (0.0, 0.0, *forces, u, v, there)),
                 "back": (advance, (0.0, 0.0, *forces, there, v, u)),
+                "look": (find_squares, (stage.nodes, blocks, desk, inverse, u, self.squares)),
                 "finish": (finish, (0.0, *forces, u, v, a, work.force, self.energies)),
             }
             for name, (its, arguments) in of_thread.items():
@@ -340,7 +419,7 @@ class Team:
         done, dt, factors = int(control[CONTROL.increment]), loading.dt.tolist(), loading.factors
         work.u[:], work.v[:], work.a[:] = motion.u, motion.v, motion.a
         combine(loading.vectors, factors, done + 1, work.load)
-        with ThreadPoolExecutor(max(self.threads - 1, 1)) as pool:
+        with self._pool() as pool:
             for k in (done + np.flatnonzero(closed[done:])).tolist():
                 if (factors[k + 1] != factors[k]).any():  # then all increments are closed
                     combine(loading.vectors, factors, k + 1, work.load)
@@ -349,6 +428,17 @@ class Team:
                 if reason != groups.DONE:
                     return reason
         return groups.DONE
+
+    def largest_square(self, u: Floats) -> float:
+        """Bound of omega^2 at displacements u, which become the trial ones, with all cables taut."""
+        self.work.u[:] = u
+        with self._pool() as pool:
+            self._all(pool, "look")
+        return float(self.squares.max())  # NaN where any is
+
+    def _pool(self) -> ThreadPoolExecutor:
+        """Of all threads but this one; a pool without any starts none."""
+        return ThreadPoolExecutor(max(self.threads - 1, 1))
 
     def _through(self, dt: Sequence[float], loading: Loading, k: int, pool: ThreadPoolExecutor) -> float:
         """From the state in ``work`` through increments of these lengths to the end of increment k; its energy."""
