@@ -85,6 +85,22 @@ class Columns(dict[str, NDArray[Any]]):
         return textwrap.fill(text, 100, subsequent_indent="  ")
 
 
+class Indices(dict[int, int]):
+    """label -> index of labels (k,); it is made when a label is first asked for, as it is larger than all arrays of a
+    bar."""
+
+    def __init__(self, labels: Ints) -> None:
+        super().__init__()
+        self._labels: Ints | None = labels
+
+    def __missing__(self, label: int) -> int:
+        labels, self._labels = self._labels, None
+        if labels is None:
+            raise KeyError(label)
+        self.update(zip(labels.tolist(), range(len(labels)), strict=True))
+        return self[label]
+
+
 def same(left: Any, right: Any) -> bool:
     """Equal values, arrays compared element by element, containers item by item."""
     if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):

@@ -189,7 +189,9 @@ def advance_supports(system: System, before: Supports, step: Step, span: Span, u
     u, v = before.with_rotations(u, v, span.start)
     if "BOUNDARY" in step.replaced:
         before = no_supports(system)
-    base, rate = before.base.copy(), before.rate.copy()
+    base, rate = before.base, before.rate
+    if any(order > 0 for order, _ in before.groups):
+        base, rate = base.copy(), rate.copy()
     groups: list[tuple[int, Curve]] = []
     for k, (order, curve) in enumerate(before.groups):
         dofs = np.flatnonzero(before.group == k)
@@ -251,6 +253,8 @@ def hold_axes(system: System, axes: str, node: int, entries: list[Boundary], u: 
 def _apply(
     system: System, supports: Supports, boundaries: tuple[Boundary, ...], span: Span, u: Floats, v: Floats
 ) -> Supports:
+    if not boundaries:
+        return replace(supports, start=span.start)
     group = supports.group.copy()
     for body in system.model.free_bodies:
         turned = [each for each in boundaries if each.target == body.axes]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints
+from fem.arrays import Flags, Floats, Indices, Ints
 from fem.assembly.bodies import Body, bodies_of, planes_of
 from fem.errors import ModelError
 from fem.forces import bar
@@ -83,8 +83,8 @@ class System:
     expansions: tuple[tuple[Ints, Expansion], ...]
     equations: tuple[tuple[tuple[int, float], ...], ...]
     bodies: tuple[Body, ...]
-    node_index: dict[int, int]
-    element_index: dict[int, int]
+    node_index: Indices
+    element_index: Indices
     families: Groups = None
     is_passive: bool = True
     state: Floats = field(default_factory=lambda: np.zeros(0))
@@ -301,7 +301,6 @@ class _Builder:
         self.labels = mesh.element_labels
         self.gone = np.zeros(total, np.bool_) if gone is None else gone.copy()
         self.shed = np.zeros(len(model.nonstructural), np.bool_) if shed is None else shed
-        self.index = {label: index for index, label in enumerate(self.labels.tolist())}
         self.family = np.zeros((total, 2), np.int64)
         self.nodes = mesh.element_nodes
         self.planar = np.zeros(count, np.bool_)
@@ -365,8 +364,6 @@ class _Builder:
         constants[bar.INV_LENGTH] = 1.0 / length
         constants[bar.AREA] = 1.0
         constants[bar.PLUS] = constants[bar.MINUS] = 1.0
-        constants[bar.BASE : bar.BASE + 3] = vector.T
-        constants[bar.BASE_SLOPE] = 1.0
         kinds = np.zeros((len(nodes), 2), np.int64)
         kinds[:, 0] = ENGINEERING
         kinds[len(self.axial) :] = (GREEN, RIGID)  # *MPC: rods without mass, behind the elements
@@ -401,13 +398,14 @@ class _Builder:
         constants[bar.YOUNG, chosen] = young
         constants[bar.PLUS, chosen] = material.tension_ratio
         constants[bar.MINUS, chosen] = material.compression_ratio
-        constants[bar.VISCOUS, chosen] = material.beta * young
-        constants[bar.STARTING, chosen] = section.starting_tension
-        constants[bar.RESTITUTION, chosen] = material.restitution
+        self._set(bar.VISCOUS, chosen, material.beta * young)
+        self._set(bar.STARTING, chosen, section.starting_tension)
+        self._set(bar.RESTITUTION, chosen, material.restitution)
         self.ruled[elements] = material.has_rope_law
         law, *numbers = law_of(material)
         self.kinds[chosen] = (GREEN if law == RIGID else MEASURES[section.strain], law)
-        constants[bar.OF_LAW : bar.OF_LAW + 2, chosen] = np.array(numbers)[:, None]
+        for place, number in enumerate(numbers):
+            self._set(bar.OF_LAW + place, chosen, number)
         self.volume[elements] = ~self.gone[elements] * section.area / constants[bar.INV_LENGTH, chosen]
         bar_mass = material.density * self.volume[elements]
         if self.model.growths or self.model.nonstructural:
@@ -425,6 +423,11 @@ class _Builder:
         self.off_damping[chosen] = material.alpha * off * bar_mass
         if material.expansion is not None:
             self.expansions.append((chosen, material.expansion))
+
+    def _set(self, row: int, chosen: Ints, value: float) -> None:
+        """Sets a constant of bars that is mostly zero: where it is, its row takes no memory."""
+        if value or self.constants[row, chosen].any():
+            self.constants[row, chosen] = value
 
     def add_spring(self, item: Spring | Dashpot, stiffness: float, coefficient: float, table: Curve = ()) -> None:
         """Springs (with a table: nonlinear) and dashpots, axial or between dofs."""
@@ -502,12 +505,14 @@ class _Builder:
         volume = self.constants[bar.AREA] / self.constants[bar.INV_LENGTH]
         self.constants[bar.COMPLIANCE] = np.divide(volume, young, out=np.zeros(len(young)), where=young != 0.0)
         order = np.lexsort((np.minimum(self.kinds[:, 0], LEG), self.kinds[:, 1]))
+        is_sorted = bool((order[1:] > order[:-1]).all())
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         with_bar = np.concatenate([self.axial, self.reeved])
         self.family[with_bar, 1] = rank[self.family[with_bar, 1]]
         self.expansions = [(rank[chosen], law) for chosen, law in self.expansions]
-        kinds, constants = self.kinds[order], np.ascontiguousarray(self.constants[:, order])
+        kinds = self.kinds[order]
+        constants = self.constants if is_sorted else np.ascontiguousarray(self.constants[:, order])
         coupled = bool(self.off_mass.any())
         return Bars(
             nodes=np.ascontiguousarray(self.ends[order]),
@@ -557,7 +562,7 @@ class _Builder:
                 expansions=tuple(self.expansions),
                 equations=equations,
                 bodies=bodies_of(model),
-                node_index={label: index for index, label in enumerate(mesh.node_labels.tolist())},
-                element_index=self.index,
+                node_index=Indices(mesh.node_labels),
+                element_index=Indices(self.labels),
             )
         )

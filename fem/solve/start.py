@@ -153,7 +153,8 @@ def initial_acceleration(stage: StepSystem, motion: Motion, held: Ints, procedur
     unknown = np.flatnonzero(free == 1)
     known = np.where(free == 0, motion.a, 0.0)
     expand(stage.equations, known)
-    kept = [array.copy() for array in (motion.a, motion.force, motion.multiplier)]
+    changed = motion.a, motion.force, motion.multiplier
+    kept = [] if procedure.initial_acceleration else [array.copy() for array in changed]
     if len(unknown) == 0 or not (procedure.initial_acceleration or stage.coefficients.lags):
         expand(stage.equations, motion.a)
         return ""
@@ -173,7 +174,8 @@ def initial_acceleration(stage: StepSystem, motion: Motion, held: Ints, procedur
     if len(singular):
         stage.coefficients = stage.coefficients._replace(lags=False)
     if not procedure.initial_acceleration:
-        motion.a[:], motion.force[:], motion.multiplier[:] = kept
+        for array, before in zip(changed, kept, strict=True):
+            array[:] = before
         expand(stage.equations, motion.a)
     if len(singular) == 0 or not procedure.initial_acceleration:
         return ""
@@ -271,7 +273,14 @@ def evaluate_start(stage: StepSystem, motion: Motion, acting: Loading) -> None:
     ``acting`` is one increment that starts now: its factors[0] are the loads that act at the start."""
     work = stage.work
     _try(motion, work)
-    evaluate_instant(stage.coefficients, 1.0, float(acting.time[0]), acting.thermal_end[0], stage.problem, motion, work)
+    now, thermal = float(acting.time[0]), acting.thermal_end[0]
+    if stage.is_crowd:
+        from fem.solve.explicit.leapfrog import forces  # imported only for explicit steps
+
+        work.force[:] = 0.0
+        forces(now, now, thermal, stage.problem, motion, work)
+    else:
+        evaluate_instant(stage.coefficients, 1.0, now, thermal, stage.problem, motion, work)
     motion.force[:], motion.flow[:], motion.power[:] = work.force, work.flow, work.power
     motion.state[:] = work.state
     combine(acting.vectors, acting.factors, 0, work.load)
@@ -305,7 +314,8 @@ def write_reactions(stage: StepSystem, motion: Motion, acting: Loading) -> None:
 
 def spend(stage: StepSystem, motion: Motion) -> None:
     """Dissipative forces with which the recursion of a scheme begins."""
-    motion.spent[:] = 0.0
+    if motion.spent.any():
+        motion.spent[:] = 0.0
     if len(stage.nodes.damping):
         multiply_dampings(stage.problem, motion.v, motion.spent)
     motion.spent[: len(motion.flow)] += motion.flow
@@ -353,7 +363,8 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     energies[starts] = energies[[ENERGY.kinetic, ENERGY.strain, ENERGY.potential, ENERGY.work, ENERGY.numerical]]
     energies[ENERGY.exchanged] = 0.0
     motion.memory[:] = 0.0
-    motion.origin[:] = 0.0
+    if motion.origin.any():  # writing zeros to new arrays would take memory
+        motion.origin[:] = 0.0
     motion.origin[ORIGIN], motion.origin[TAKES_PART] = motion.u, np.repeat(~stage.system.idle, 3)
     if stage.limits[LIMIT.time_error] > 0.0:
         motion.origin[PART] = parts_that_move(stage)

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 
 Moves: TypeAlias = tuple[Floats, Floats, Floats, Floats]
+CROWD = 30_000
+"""Bars of an explicit step from which it is done in blocks, by threads: fewer fit a cache, and threads would wait for
+each other."""
 NO_ROPES = Ropes(np.zeros(0, np.int64), np.zeros(0))
 """For a march without ropes."""
 FIRST_HALVED = 2.0
@@ -109,6 +112,12 @@ class StepSystem:
         from fem.linear.sparse import DirectSolver
 
         return DirectSolver(self.system, self.nodes.dof_kind, self.equations, is_symmetric, self.choice.library)
+
+    @property
+    def is_crowd(self) -> bool:
+        """Whether it is an explicit step of so many bars, and of nothing else, that their tangent takes much memory."""
+        is_plain = self.system.is_passive and not (len(self.bars.rods) or len(self.system.springs.dofs))
+        return self.is_explicit and is_plain and len(self.bars.nodes) >= CROWD
 
     def parts(self) -> Ints:
         """(n,) number of the connected part that each node belongs to (by bars, springs, equations): its smallest node.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from fem.linear.products import multiply
 from fem.model import Dynamic
 from fem.model.steps import MOST_INCREMENTS
 from fem.solve.clock import BALANCES
+from fem.solve.explicit.blocks import Team, blocks_of
+from fem.solve.explicit.bound import fraction_of, square_of_node
 from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, UNTIED, WATCH, Moved, Ties, leapfrog
 from fem.solve.newton.evaluate import evaluate_instant
 from fem.solve.newton.groups import CONTROL, NOT_FINITE, Loading, Motion, Nodes, Problem, Record, Scratch
@@ -41,6 +43,8 @@ class Explicit(Marcher):
         self.moved = _moved(stage)
         self.ties = tie(stage, self.moved.inverse)
         self.is_dissipative = bool(len(stage.nodes.damping) or len(stage.work.flow))
+        blocks = blocks_of(stage)
+        self.team = Team(blocks, self.moved.inverse, stage) if blocks else None
 
     def choose(self, procedure: Dynamic, motion: Motion, thermal: Floats, time: float) -> Dynamic:
         """The procedure with its increment: a blank one (0) becomes ``SAFE`` of the critical one.
@@ -98,8 +102,12 @@ class Explicit(Marcher):
         """Calls the march until the chunk ends, or until the increment exceeds the critical one (STIFFENED)."""
         stage, motion = self.stage, step.progress.motion
         control[BEFORE] = step.progress.increment
-        through, marks = stage.passage(chunk, motion, kept), self.closed.astype(np.int64)
-        while (reason := leapfrog(control, marks, self.moved, self.ties, through)) == WATCH:
+        through = stage.passage(chunk, motion, kept)
+        if self.team:
+            go_on = partial(self.team.march, control, self.closed, through)
+        else:
+            go_on = partial(leapfrog, control, self.closed.astype(np.int64), self.moved, self.ties, through)
+        while (reason := go_on()) == WATCH:
             done = int(control[CONTROL.increment])
             thermal = chunk.thermal_end[min(done, len(chunk.thermal_end) - 1)]
             if self._is_too_long(float(chunk.dt[done - 1]), motion, thermal, float(chunk.time[done])):
@@ -109,7 +117,7 @@ class Explicit(Marcher):
     def _is_too_long(self, dt: float, motion: Motion, thermal: Floats, time: float) -> bool:
         """Whether dt exceeds the critical increment; first by the bound, which is cheap and safe."""
         at = self.stage, self.taut, self.moved, motion, thermal, time
-        square, _ = bound_of(*at, dt)
+        square = self.team.largest_square(motion.u) if self.team else bound_of(*at, dt)[0]
         return dt**2 * square > 4.0 and dt > critical_increment(*at).dt
 
     def failure(self, step: StepState, reason: int, control: Ints, increments: Floats, dt: float) -> str:
@@ -254,7 +262,10 @@ class CriticalIncrement:
 
 def as_stiff_as_can_be(problem: Problem) -> Problem:
     """The problem with all slack bars taut, because they may become so at any time."""
-    constants = problem.bars.constants.copy()
+    constants = problem.bars.constants
+    if (constants[PLUS] == constants[MINUS]).all():
+        return problem
+    constants = constants.copy()
     constants[PLUS] = constants[MINUS] = np.maximum(constants[PLUS], constants[MINUS])
     return problem._replace(bars=problem.bars._replace(constants=constants))
 
@@ -351,28 +362,6 @@ def stiffest_at(stage: StepSystem, node: int) -> str:
 
 
 @inner_kernel
-def largest_eigenvalue(a: float, b: float, c: float, ab: float, ac: float, bc: float) -> float:
-    """Largest eigenvalue of the symmetric matrix [a ab ac; ab b bc; ac bc c]. Source: Smith, Comm. ACM 4 (1961) 168."""
-    mean = (a + b + c) / 3.0
-    a, b, c = a - mean, b - mean, c - mean
-    size = math.sqrt((a * a + b * b + c * c + 2.0 * (ab * ab + ac * ac + bc * bc)) / 6.0)
-    if size == 0.0:
-        return mean
-    determinant = a * (b * c - bc * bc) - ab * (ab * c - bc * ac) + ac * (ab * bc - b * ac)
-    angle = math.acos(min(max(0.5 * determinant / size**3, -1.0), 1.0)) / 3.0
-    return mean + 2.0 * size * math.cos(angle)
-
-
-@kernel
-def fraction_of(other: int, nodes: Nodes) -> float:
-    """2 if the other node can move, else 1; ``other`` is its first dof."""
-    for c in range(3):
-        if nodes.dof_kind[other + c] != 0:
-            return 2.0
-    return 1.0
-
-
-@inner_kernel
 def add_rows(nodes: Nodes, work: Scratch) -> None:
     """Adds all but bars to the diagonal: for each row the sum of its magnitudes, over dofs that can move."""
     within, pairs, cross, free = work.tangent.block, work.tangent.pairs, work.tangent.cross, nodes.dof_kind
@@ -446,10 +435,8 @@ def largest_square(
     gather_blocks(problem, work)
     block, largest, worst = work.block, 0.0, 0
     for i in range(block.shape[0]):
-        x, y, z = math.sqrt(inverse[3 * i]), math.sqrt(inverse[3 * i + 1]), math.sqrt(inverse[3 * i + 2])
-        xx, yy, zz = x * x * block[i, 0], y * y * block[i, 4], z * z * block[i, 8]
-        xy, xz, yz = x * y * block[i, 1], x * z * block[i, 2], y * z * block[i, 5]
-        square = largest_eigenvalue(xx, yy, zz, xy, xz, yz)
+        xx, yy, zz = block[i, 0], block[i, 4], block[i, 8]
+        square = square_of_node(i, inverse, xx, yy, zz, block[i, 1], block[i, 2], block[i, 5])
         if square > largest or square != square:
             largest, worst = square, i
     return largest, worst

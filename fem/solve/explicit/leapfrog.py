@@ -378,6 +378,36 @@ def is_finite(strain: float, v: Floats) -> bool:
     return bool(abs(strain) < HUGE and total < HUGE)
 
 
+@inner_kernel
+def close(control: Ints, k: int, strain: float, through: Passage) -> int:
+    """Closes the energies of increment k, whose end is the trial state, and writes its row; returns why the march stops
+    there, or DONE."""
+    limits, problem, loading = through.limits, through.problem, through.loading
+    motion, work, record = through.motion, through.work, through.record
+    dt, thermal = loading.dt[k], loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
+    if not is_finite(strain, work.v):
+        return groups.NOT_FINITE
+    inertia_forces(problem, work.v, work.a, work.inertia, work.damping_force)
+    error = close_increment(through.scheme, k, strain, problem, loading, motion, work)
+    note_increment(k, 0, 0.0, 0.0, 0, error, problem, thermal, motion, record)
+    if record.watched.shape[0] > 0:
+        note_ranges(problem, motion.u, motion.memory, record)
+    control[CONTROL.increment] = k + 1
+    if k >= control[CONTROL.judged] and has_drifted(
+        problem.nodes, problem.bars, motion, dt, error, limits[LIMIT.drift_fraction]
+    ):
+        return groups.DRIFT
+    if (control[BEFORE] + k + 1) % WATCHED == 0:
+        return WATCH
+    return groups.DONE
+
+
+@kernel
+def close_apart(k: int, strain: float, control: Ints, through: Passage) -> int:
+    """``close`` where others than ``leapfrog`` have computed the increment."""
+    return close(control, k, strain, through)
+
+
 @kernel
 def leapfrog(control: Ints, due: Ints, moved: Moved, ties: Ties, through: Passage) -> int:
     """Advance through the increments of ``loading`` from ``control``; returns why it stopped.
@@ -390,8 +420,7 @@ def leapfrog(control: Ints, due: Ints, moved: Moved, ties: Ties, through: Passag
     UNTIED      no positions, or no velocities, keep the lengths of the rods after ``control[CONTROL.increment]``
     WATCH       it is time to look at stability; ``motion`` is complete up to ``control[CONTROL.increment]``
     """
-    scheme, limits, problem, loading = through.scheme, through.limits, through.problem, through.loading
-    motion, work, record = through.motion, through.work, through.record
+    problem, loading, motion, work = through.problem, through.loading, through.motion, through.work
     bars, equations = problem.bars, problem.equations
     first = control[CONTROL.increment]
     for dof in range(work.u.shape[0]):
@@ -420,18 +449,7 @@ def leapfrog(control: Ints, due: Ints, moved: Moved, ties: Ties, through: Passag
             return UNTIED
         if due[k] == 0:
             continue
-        if not is_finite(strain, work.v):
-            return groups.NOT_FINITE
-        inertia_forces(problem, work.v, work.a, work.inertia, work.damping_force)
-        error = close_increment(scheme, k, strain, problem, loading, motion, work)
-        note_increment(k, 0, 0.0, 0.0, 0, error, problem, thermal, motion, record)
-        if record.watched.shape[0] > 0:
-            note_ranges(problem, motion.u, motion.memory, record)
-        control[CONTROL.increment] = k + 1
-        if k >= control[CONTROL.judged] and has_drifted(
-            problem.nodes, bars, motion, dt, error, limits[LIMIT.drift_fraction]
-        ):
-            return groups.DRIFT
-        if (control[BEFORE] + k + 1) % WATCHED == 0:
-            return WATCH
+        reason = close(control, k, strain, through)
+        if reason != groups.DONE:
+            return reason
     return groups.DONE
