@@ -81,6 +81,7 @@ _NAMES = {
     "fem.study.continuation": "continuation",
     "fem.study.branches": "orbits",
     "fem.study.fit": "fit",
+    "fem.study.rigidity": "rigidity",
     "fem.study.additions": "register",
     "fem.show.checking": "check",
     "fem.lines.pendulums": "pendulum",

@@ -323,6 +323,18 @@ def add_analyses(commands: Any) -> None:
         option.add_window(question)
 
 
+def add_structures(commands: Any) -> None:
+    text = "count self-stress states, mechanisms and rigid motions of a structure, and judge its stability"
+    rigid = commands.add_parser("rigidity", help=text)
+    option.add_deck(rigid)
+    where = "number or name of the step after which the state is judged (default: before the first one)"
+    rigid.add_argument("--after", metavar="STEP", help=where)
+    where = "singular values below this fraction of the largest are zero (default: 1e-8)"
+    rigid.add_argument("--tolerance", metavar="F", type=option.fraction, default=1e-8, help=where)
+    option.add_output(rigid, "folder of the tables and figures (default: results/<deck name>_rigidity)")
+    rigid.set_defaults(command=late("fem.study.files:write_rigidity", is_whole=True))
+
+
 COMMANDS: dict[Callable[[Any], None], tuple[str, ...]] = {
     add_solver: ("run", "check"),
     add_decks: ("pendulum", "line", "import", "export"),
@@ -334,6 +346,7 @@ COMMANDS: dict[Callable[[Any], None], tuple[str, ...]] = {
     studies.add_fit: ("fit",),
     add_pictures: ("plot", "animate", "report"),
     add_analyses: ("post",),
+    add_structures: ("rigidity",),
     add_others: ("example", "help", "app", "validate", "warmup"),
 }
 """What adds parsers, and of which commands."""

@@ -49,6 +49,7 @@ OPEN = ("arrays", "commands", "driven", "errors", "model", "runs")
 DOOR = {
     "assembly.cases": {"Span"},
     "assembly.environment": {"Environment", "LoadSet", "first_environment", "load_set", "next_environment"},
+    "assembly.rigidity": {"count", "members_of", "not_counted"},
     "assembly.sudden": {"pull", "sudden"},
     "assembly.supports": {"FREE"},
     "assembly.system": {"System", "assemble"},

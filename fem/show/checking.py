@@ -16,6 +16,7 @@ import numpy as np
 from fem.arrays import ROUND_OFF, Flags, Floats, Ints, distinct, first_least, parts
 from fem.assembly.cases import Span
 from fem.assembly.environment import first_environment, next_environment
+from fem.assembly.rigidity import count, members_of, not_counted
 from fem.assembly.sudden import pull, sudden
 from fem.assembly.system import assemble
 from fem.deck import read_model
@@ -456,6 +457,26 @@ def describe_step(number: int, step: Step, bars: CheckedBars) -> str:
     if step.dynamic and stiffest is not None and procedure.dt > 0:
         text += f"; dt is {procedure.dt / bars.period[stiffest]:.3g} periods of the stiffest bar"
     return text
+
+
+MOST_COUNTED = 600
+"""Dofs of the nodes up to which mechanisms are counted here: half a second."""
+
+
+def describe_rigidity(model: Model) -> list[str]:
+    """A line with the states of self-stress and the mechanisms of a small structure, held as in the first step."""
+    if 3 * len(model.mesh.node_labels) > MOST_COUNTED or model.earlier is not None or not model.steps:
+        return []
+    try:
+        system = assemble(model)
+        if not_counted(system):
+            return []
+        nothing, (u, _) = np.zeros(system.size), system.initial_motion
+        before, span = first_environment(system, u), Span(0.0, 0.0, False)
+        now = next_environment(system, before, model.steps[0].still, span, u, nothing, nothing)
+        return [f"rigidity    {count(members_of(system, now.supports, u))}"]
+    except ModelError:  # a run reports this
+        return []
 
 
 def _names(sets: Iterable[str]) -> str:
@@ -922,7 +943,7 @@ def check(deck: str | Path | Model, *, parameters: Mapping[str, float] | None = 
         raise ModelError(f"{model.source or 'model'}: element {label} has no finite length")
     bars = collect_bars(model)
     title = f": {model.heading[0].strip()}" if model.heading else ""
-    lines = [f"{model.source or 'model'}{title}", *describe(model, bars), "", "steps"]
+    lines = [f"{model.source or 'model'}{title}", *describe(model, bars), *describe_rigidity(model), "", "steps"]
     lines += [f"  {describe_step(number, step, bars)}" for number, step in enumerate(model.steps, start=1)]
     found = [text for look in CHECKS for text in look(model, bars)]
     told = tuple(text for text in model.notices if text not in found)

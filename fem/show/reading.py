@@ -101,7 +101,7 @@ def plane_within(low: Floats, high: Floats, gravity: Floats | None) -> tuple[int
     return (0, 1, 2)
 
 
-def places_of(labels: Sequence[int], known: Ints) -> Ints:
+def places_of(labels: Sequence[int] | Ints, known: Ints) -> Ints:
     """Indices of labels among all known ones."""
     order = np.argsort(known)
     return order[np.searchsorted(known[order], labels)]

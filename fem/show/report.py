@@ -340,7 +340,7 @@ def mesh_figure(results: Results) -> Figure:
     if len(used) <= NAMED:
         for node in used.tolist():
             panel.text(*x[node], f" {mesh.node_labels[node]}", fontsize=style.SMALL, va="bottom")
-    dress(results, panel, axes, middle, half)
+    dress(results.unit("length"), panel, axes, middle, half)
     return figure
 
 

@@ -180,7 +180,7 @@ def maps(results: Results, found: reading.Tensions, parts: list[Any], title: str
         for panel, name, forces in zip(row, ("minimum", "mean", "maximum"), values, strict=True):
             draw_bars(panel, mesh.coordinates[ends][:, :, across], forces[column], scale)
             panel.set_title(f"{name} of {when}", fontsize=style.SMALL)
-            dress(results, panel, tuple(across), middle, half)
+            dress(results.unit("length"), panel, tuple(across), middle, half)
     figure.colorbar(scale, ax=axes, shrink=0.8, label=f"T [{results.unit('force')}]")
     return figure
 
@@ -211,7 +211,7 @@ def shapes(results: Results, scale: float | None = None) -> Figure:
     low, high = with_scenery(results, axes, x.min(axis=(0, 1)), x.max(axis=(0, 1)))
     shown = style.some_of(motion.time.tolist(), INSTANTS)
     title = reading.magnified_title(results.heading, scale)
-    figure, panels, middle, half = set_stage(results, axes, low, high, len(shown), title)
+    figure, panels, middle, half = set_stage(axes, low, high, len(shown), title)
     colours = None if motion.tension is None else reading.tension_scale(motion.tension)[0]
     if colours is not None:
         figure.colorbar(colours, ax=panels, shrink=0.8, label=f"T [{results.unit('force')}]")
@@ -221,7 +221,7 @@ def shapes(results: Results, scale: float | None = None) -> Figure:
         draw_bars(panel, lines, None if motion.tension is None else motion.tension[place], colours)
         panel.plot(*x[place][held].T, "s", color="#000000", ms=3)
         panel.set_title(f"t = {motion.time[place]:.6g} {results.symbol('time')}", fontsize=style.SMALL)
-        dress(results, panel, axes, middle, half)
+        dress(results.unit("length"), panel, axes, middle, half)
     return figure
 
 
@@ -232,7 +232,7 @@ BESIDE = (0.0, 0.0, 0.96, 1.0)
 
 
 def set_stage(
-    results: Results, axes: tuple[int, ...], low: Floats, high: Floats, count: int, title: str
+    axes: tuple[int, ...], low: Floats, high: Floats, count: int, title: str
 ) -> tuple[Figure, list[Any], Floats, Floats]:
     """Panels (as many as ``count``) of the box from ``low`` to ``high`` (axes,), as large as possible: the figure,
     the panels, and ``middle`` +- ``half``, (axes,) each, the range that all of them show."""
@@ -262,9 +262,9 @@ def pictures(rows: int, columns: int, size: tuple[float, float], title: str, is_
     return figure, figure.subplots(rows, columns, squeeze=False, subplot_kw=kind)
 
 
-def dress(results: Results, panel: Any, axes: tuple[int, ...], middle: Floats, half: Floats) -> None:
+def dress(unit: str, panel: Any, axes: tuple[int, ...], middle: Floats, half: Floats) -> None:
     for letter, axis, centre, reach in zip("xyz", axes, middle, half, strict=False):
-        name = f"{style.AXES[axis]} [{results.unit('length')}]"
+        name = f"{style.AXES[axis]} [{unit}]"
         panel.set(**{f"{letter}lim": (centre - reach, centre + reach)})
         getattr(panel, f"set_{letter}label")(name, fontsize=style.SMALL)
         if len(axes) == 3:
@@ -316,7 +316,7 @@ def modes(results: Results, scale: float | None = None) -> Figure:
     count = len(fields)
     part = f", {count} of {every}" if count < every else ""
     title = reading.magnified_title(f"Modes of step {step}{part}: {results.heading}", 1.0)
-    figure, panels, middle, half = set_stage(results, axes, low[list(axes)], high[list(axes)], count, title)
+    figure, panels, middle, half = set_stage(axes, low[list(axes)], high[list(axes)], count, title)
     broken = {each.element for each in results.events if each.event == "break" and each.step <= step}
     legs, elements = mesh.legs
     there = ~np.isin(mesh.element_labels[elements], list(broken)) & (legs[:, 0] != legs[:, 1])
@@ -326,7 +326,7 @@ def modes(results: Results, scale: float | None = None) -> Figure:
         draw_bars(panel, shape[lines][:, :, axes], None, None, style.OKABE_ITO[0])
         text = f"f = {frequency:.5g}" + (" Hz" if results.is_si else "") + (", unstable" if frequency < 0.0 else "")
         panel.set_title(f"mode {number:.0f}\n{text}", fontsize=style.SMALL)
-        dress(results, panel, axes, middle, half)
+        dress(results.unit("length"), panel, axes, middle, half)
     return figure
 
 

@@ -127,7 +127,7 @@ class Run(RunState):
         made = stage, _ = ready(self, plan)
         self.progress.increment = 0
         if step.modes:
-            self._frequency(plan, step.modes, stage)
+            self.frequency(plan, step.modes, stage)
         elif step.harmonic:
             self._steady_state(plan, step.harmonic, stage)
         else:
@@ -206,7 +206,7 @@ class Run(RunState):
         for label, lost in self.fallen:
             self.sink.event(Event(number, 0, now, label, "break", lost))
 
-    def _frequency(self, plan: StepPlan, procedure: Frequency, stage: StepSystem) -> None:
+    def frequency(self, plan: StepPlan, procedure: Frequency, stage: StepSystem) -> None:
         from fem.solve.frequencies import find_modes
 
         number, motion, now = plan.number, self.progress.motion, plan.span.start

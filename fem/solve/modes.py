@@ -110,11 +110,11 @@ def pencil_of(stage: StepSystem) -> Pencil:
     if mass.shape[0] == 0 or abs(mass).max() == 0.0:
         raise ModelError("*FREQUENCY: no free dof has mass; give the material a *DENSITY or add *MASS elements")
     gradients = (rod_matrix(stage) @ transform).tocsr()
-    rows, weights, left = _springs(stage, transform)
+    rows, weights, left = springs_of(stage, transform)
     return Pencil((rows @ transform).tocsr(), weights, len(stage.bars.nodes), mass, gradients, transform, left)
 
 
-def _springs(stage: StepSystem, transform: Sparse) -> tuple[Sparse, Floats, Sparse | None]:
+def springs_of(stage: StepSystem, transform: Sparse) -> tuple[Sparse, Floats, Sparse | None]:
     """R over all dofs, w, and L over the independent ones (or None): elongations of bars, differences of their ends,
     springs."""
     from scipy.sparse import coo_array, vstack

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap, to_rgb
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import ListedColormap, Normalize, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from fem.arrays import Flags, Floats
 from fem.runs.frames import si_unit, unit_of
+from fem.show.reading import places_of, plane_within
+from fem.show.shapes import MOST_MODES, REST_COLOUR, SIZE, draw_bars, dress, set_stage, unit
 from fem.show.style import MOST_CURVES, OKABE_ITO, SMALL, TITLE, WIDTH, curve, legend_below, panels, tidy
 from fem.study.points import is_seed
 
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from fem.study.basins import Basins
     from fem.study.branches import Orbits
     from fem.study.continuation import Continuation
+    from fem.study.rigidity import Rigidity
     from fem.study.sections import Section, Sections
     from fem.study.sweep import Sweep
 
@@ -338,3 +342,51 @@ def residuals(table: Mapping[str, np.ndarray], is_si: bool) -> Figure:
             tidy(panel)
         upper.legend(frameon=False, fontsize=SMALL, ncols=MOST_CURVES)
     return figure
+
+
+def self_stress(found: Rigidity, is_si: bool) -> Figure:
+    """Forces of the first states of self-stress on the structure, struts blue, cables red."""
+    lines, x = lines_of(found), found.place[None]
+    count = min(found.sizes[0], MOST_MODES)
+    figure, panels, axes, middle, half = structure_stage(
+        x, count, f"States of self-stress: {count} of {found.sizes[0]}"
+    )
+    colours = ScalarMappable(Normalize(-1.0, 1.0), matplotlib.colormaps["coolwarm"])
+    for number, (panel, state) in enumerate(zip(panels, found.states.T, strict=False), start=1):
+        draw_bars(panel, found.place[lines][:, :, axes], state[: len(lines)], colours)
+        panel.set_title(f"state {number}", fontsize=SMALL)
+        dress(unit_of("length", is_si), panel, axes, middle, half)
+    figure.colorbar(colours, ax=panels, shrink=0.8, label="force over the largest (tension above 0)")
+    return figure
+
+
+def mechanisms(found: Rigidity, is_si: bool) -> Figure:
+    """The first mechanisms over the structure, and the stiffness that the prestress gives each of them."""
+    lines, place, count = lines_of(found), found.place, min(found.sizes[1], MOST_MODES)
+    extent = np.ptp(place, axis=0).max() or 1.0
+    x = place + SIZE * extent * np.array([unit(each) for each in found.mechanisms[:count]])
+    title = f"Mechanisms: {count} of {found.sizes[1]}"
+    figure, panels, axes, middle, half = structure_stage(np.concatenate([x, place[None]]), count, title)
+    for number, (panel, shape) in enumerate(zip(panels, x, strict=True), start=1):
+        draw_bars(panel, place[lines][:, :, axes], None, None, REST_COLOUR)
+        draw_bars(panel, shape[lines][:, :, axes], None, None, OKABE_ITO[0])
+        panel.set_title(f"mechanism {number}\nK_G = {found.stiffness[number - 1]:.5g}", fontsize=SMALL)
+        dress(unit_of("length", is_si), panel, axes, middle, half)
+    return figure
+
+
+def lines_of(found: Rigidity) -> Any:
+    """(b, 2) nodes of the bars among the members."""
+    mesh = found.model.mesh
+    bars = found.elements[~np.isnan(found.force)]
+    return mesh.element_nodes[places_of(bars, mesh.element_labels)]
+
+
+def structure_stage(
+    shapes: Floats, count: int, title: str
+) -> tuple[Figure, list[Any], tuple[int, ...], Floats, Floats]:
+    """Figure, panels, axes, middle and half of what all panels show of shapes (k, n, 3)."""
+    low, high = shapes.min(axis=(0, 1)), shapes.max(axis=(0, 1))
+    axes = plane_within(low, high, None)
+    figure, panels, middle, half = set_stage(axes, low[list(axes)], high[list(axes)], count, title)
+    return figure, panels, axes, middle, half

@@ -11,20 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from fem.commands.files import write_table
+from fem.commands.files import replace_file, write_table
 from fem.deck import read_model
 from fem.errors import CommandError
 from fem.model import Model
 from fem.model.quantities import says_si
 from fem.runs.console import as_note, in_lines
+from fem.runs.fields import Skeleton
 from fem.runs.own import Names, OwnFolder, claim, deck_entry
 from fem.runs.progress import Progress
+from fem.show.reading import places_of
 from fem.study.basins import Basins, basins_in, settling_of
 from fem.study.branches import Orbits, Search
 from fem.study.continuation import WAY, Continuation, follow_plan, followed
 from fem.study.exponents import Lyapunov, beyond_bar, running_rates
 from fem.study.points import make_grid, points_of, read_vary
 from fem.study.question import Study
+from fem.study.rigidity import Rigidity, rigidity
 from fem.study.row import EXTREMES, LIFE, SCATTER, Record, layout_of
 from fem.study.scatter import life_of, read_scatter, write_lives, write_seeds
 from fem.study.sections import SAME, Sections
@@ -349,3 +352,48 @@ def print_orbits(found: Orbits, model: Model) -> None:
         print(text)
     worst = found["residual"].max()
     print(f"{len(found.orbits)} orbits on {found['branch'].max()} branches, all with |P(z) - z| <= {worst:.2g}")
+
+
+RIGIDITY = ("rigidity.vtu", "self_stress.csv", "self_stress.png", "mechanisms.csv", "mechanisms.png", "sensitivity.csv")
+
+
+def write_rigidity(options: Namespace) -> int:
+    """Self-stress, mechanisms and verdict: printed; tables, figures and a field for ParaView of what there is."""
+    model = read_model(options.deck, dict(options.parameters))
+    own = claim(model, options.output, "rigidity.json", Names(frozenset(RIGIDITY)), "rigidity", options.force)
+    with own:
+        found = rigidity(model, after=options.after, tolerance=options.tolerance)
+        s, m, rigid = found.sizes
+        settings = {"after": options.after, "tolerance": options.tolerance}
+        counts = {"states": s, "mechanisms": m, "rigid": rigid, "verdict": found.verdict}
+        own.begin({"deck": deck_entry(model), "settings": settings, **counts, "singular": found.found.singular})
+        write_members(own.path, found)
+    for text in (*model.notices, *found.notices):
+        print(as_note(text))
+    print(found)
+    print(f"written    in {own.path}: {', '.join(sorted(own.names.among(own.path)))}")
+    return 0
+
+
+def write_members(folder: Path, found: Rigidity) -> None:
+    """The tables, the field and the figures."""
+    s, m, _ = found.sizes
+    mesh = found.model.mesh
+    states, modes = ([f"{what}_{n + 1}" for n in range(count)] for what, count in (("state", s), ("mechanism", m)))
+    labels, is_si = found.elements.tolist(), says_si(found.model.heading)
+    if s:
+        for name, columns in (("self_stress.csv", found.states), ("sensitivity.csv", found.sensitivity.T)):
+            rows = [[label, *row] for label, row in zip(labels, columns.tolist(), strict=True)]
+            write_table(folder / name, ["element", *states], rows)
+        draw(folder / "self_stress.png", "self_stress", found, is_si)
+    if m:
+        heads = [f"{name}_{axis}" for name in modes for axis in (1, 2, 3)]
+        shapes = found.mechanisms.transpose(1, 0, 2).reshape(len(mesh.node_labels), -1).tolist()
+        rows = [[label, *row] for label, row in zip(mesh.node_labels.tolist(), shapes, strict=True)]
+        write_table(folder / "mechanisms.csv", ["node", *heads], rows)
+        draw(folder / "mechanisms.png", "mechanisms", found, is_si)
+    cells = np.full((len(mesh.element_labels), s + 1), np.nan)
+    cells[places_of(found.elements, mesh.element_labels)] = np.column_stack([found.force, found.states])
+    points = {"displacement": found.place - mesh.coordinates, **dict(zip(modes, found.mechanisms, strict=True))}
+    values = dict(zip(["N", *states], cells.T, strict=True))
+    replace_file(folder / "rigidity.vtu", Skeleton(found.model).field(0.0, points, values))
