@@ -170,6 +170,19 @@ def test_what_the_order_of_inputs_costs(deck, tmp_path):
     assert (half, half_fine) == pytest.approx((late / 2.0, fine / 2.0), rel=0.1) and ahead < 0.25 * late, found
 
 
+def test_fmpy_takes_our_increment_where_it_is_told(deck, tmp_path):
+    """As docs/reference/commands.md says of FMPy: the declared 0.01 s, doubled until 12 s have at most 1000 steps,
+    whatever step_size is; output_interval as it is given. 0.02 for 0.01 is the coarser answer of ``linear``."""
+    deck.write_text(deck.read_text().replace("0.01, 2.", "0.01, 12."))
+    path = str(export_fmu(deck, tmp_path / "long.fmu", ["U1_n2"]))
+    signal = np.array([(0.0, 0.0), (12.0, 1.0)], [("time", float), ("PULL", float)])
+    steps = [
+        float(np.diff(fmpy.simulate_fmu(path, stop_time=12.0, input=signal, **given)["time"]).max())
+        for given in ({}, {"step_size": 0.01}, {"output_interval": 0.01})
+    ]
+    assert steps == pytest.approx([0.02, 0.02, 0.01])
+
+
 @pytest.mark.parametrize("fmi", [3, 2])
 def test_a_state_is_gone_back_to(deck, tmp_path, fmi):
     path = export_fmu(deck, tmp_path / f"back{fmi}.fmu", OUTPUTS, fmi=fmi)

@@ -12,7 +12,7 @@ TEXT = """A line
 TypeName Diam Mass/m EA BA/-zeta EI Cd Ca CdAx CaAx
 (name) (m) (kg/m) (N) (N-s/-) (N-m^2) (-) (-) (-) (-)
 rope {diameter} {mass} {ea} {ba} 0 {cd} 0.0 {cdax} 0.0
---- POINTS ---
+{rods}--- POINTS ---
 ID Type X Y Z Mass Volume CdA CA
 (#) (-) (m) (m) (m) (kg) (m^3) (m^2) (-)
 1 {first} 0
@@ -20,7 +20,7 @@ ID Type X Y Z Mass Volume CdA CA
 --- LINES ---
 ID LineType AttachA AttachB UnstrLen NumSegs LineOutputs
 (#) (name) (#) (#) (m) (-) (-)
-1 rope 1 2 {length} {segments} -
+1 rope {attached} 2 {length} {segments} -
 --- OPTIONS ---
 {dt} dtM
 {depth} WtrDpth
@@ -32,7 +32,17 @@ FairTen1
 USUAL = {
     "diameter": 0.1, "mass": 100.0, "ea": "1e6", "ba": "1e4", "cd": 0.0, "cdax": 0.0, "segments": 10, "length": 10.0,
     "first": "Fixed 0 0 -40 0 0 0", "last": "Coupled 0 0 -29 0 0 0", "dt": "1e-3", "depth": 50.0, "options": "",
+    "rods": "", "attached": "1",
 }  # fmt: skip
+RODS = """--- ROD TYPES ---
+TypeName Diam Mass/m Cd Ca CdEnd CaEnd
+(name) (m) (kg/m) (-) (-) (-) (-)
+rod 0.1 100 0 0 0 0
+--- RODS ---
+ID RodType Attachment Xa Ya Za Xb Yb Zb NumSegs RodOutputs
+(#) (name) (-) (m) (m) (m) (m) (m) (m) (-) (-)
+1 rod Fixed 0 0 -40 2 0 -40 {} -
+"""
 NUMBER = [0]
 
 
@@ -173,7 +183,13 @@ def on_a_slope():
     return moordyn.GetLineFairTen(moordyn.GetLine(system, 1))
 
 
+def on_a_rod(segments):
+    """Where a line begins that is attached to end B of a fixed rod, 2 m from its end A."""
+    return node(opened((0.0, 0.0, -29.0), rods=RODS.format(segments), attached="R1B", options="0 TmaxIC"), 0)[0]
+
+
 found = {
+    "rod": (on_a_rod(0), on_a_rod(1)),
     "pushed": pushed(),
     "slope": on_a_slope(),
     "fast spring alone": step_response("1e6|3e6", "0|0"),

@@ -226,6 +226,11 @@ def test_moordyn_fairten_is_the_force_on_the_point(moordyn):
     assert of_file == pytest.approx(force, rel=1e-6) and tension < 0.95 * force
 
 
+def test_moordyn_rods_without_segments_have_no_length(moordyn):
+    """The line at end B begins at end A; with one segment 2 m beside it."""
+    assert moordyn["rod"] == [0.0, 2.0]
+
+
 BLOCK = """*NODE, NSET=N
 1, 0., 0., 0.
 2, 1., 0., 0.

@@ -240,8 +240,16 @@ SHAKEN = (
         DISPLACED.replace("STRAIN=ENGINEERING", "STRAIN=ENGINEERING, MASS=CONSISTENT"),
         SHAKEN,
         SHAKEN.replace("STRAIN=ENGINEERING", "STRAIN=ENGINEERING, MASS=CONSISTENT"),
+        SHAKEN.replace(", DEFINITION=PERIODIC\n1, 30., 0., 0.\n0., 1.", "\n0., 0., 0.1, 1."),
     ],
-    ids=["displaced", "springs and dashpots", "consistent", "moved support", "moved support, consistent"],
+    ids=[
+        "displaced",
+        "springs and dashpots",
+        "consistent",
+        "moved support",
+        "moved support, consistent",
+        "amplitude that ends before",
+    ],
 )
 def test_opensees_begins_as_we_do(change):
     """The same discrete problem from the same state: equal but for the residuals of both, 1e-8 and 1e-6 of forces."""
