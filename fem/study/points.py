@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
+from threading import RLock
 from typing import Any
 from uuid import uuid4
 
@@ -229,6 +230,10 @@ def spelled(grid: Points, model: Model) -> Points:
     return replace(grid, names=tuple(names))
 
 
+READING = RLock()
+"""Threads read one after the other."""
+
+
 class PointReader:
     """Reads a deck for values of names of a grid, and of other parameters; in another process the same text.
 
@@ -246,9 +251,10 @@ class PointReader:
 
     def __call__(self, values: Mapping[str, float]) -> Model:
         """What was read last is asked for again: how long will it take?"""
-        if self.last is None or self.last[0] != values:
-            self.last = values, self._read(values)
-        return self.last[1]
+        with READING:
+            if self.last is None or self.last[0] != values:
+                self.last = values, self._read(values)
+            return self.last[1]
 
     def _read(self, values: Mapping[str, float]) -> Model:
         found = self.read({name: value for name, value in values.items() if name not in self.starts})
@@ -261,8 +267,9 @@ class PointReader:
     def columns(self, given: Mapping[str, Floats]) -> tuple[Model, dict[Address, Floats]] | None:
         """The model at the first of some points (name -> (k,) values), and the numbers in which those of the others
         differ, each a column; None where they are not read alike."""
-        model = self._read({name: float(column[0]) for name, column in given.items()})
-        outline = self.read.last
+        with READING:
+            model = self._read({name: float(column[0]) for name, column in given.items()})
+            outline = self.read.last
         if outline is None:
             return None
         own = {name.upper(): column for name, column in given.items() if name not in self.starts}
