@@ -632,7 +632,7 @@ class Search(Study):
             raise CommandError("orbits are followed over one parameter, from its first value to its last one")
         if isinstance(deck, Model):
             raise CommandError("a parameter is varied in the text of a deck; this Model has been read already")
-        return self.follow(deck, parameters, grid.names[0], grid.values[0])
+        return self.follow(deck, parameters, grid.names[0], tuple(map(float, grid.values[0])))
 
     def first(self, family: MapFamily, value: float) -> Orbit:
         """The orbit near the initial state of the deck, or near the state after the transient."""

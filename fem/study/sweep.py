@@ -150,7 +150,7 @@ def sweep(
     parameters  other ``*PARAMETER`` values to override, the same for all runs
     output      folder for ``sweep.csv`` and ``sweep.json``; an interrupted sweep in the same folder continues where it
                 stopped, another sweep of the same deck file is overwritten; None: no files
-    workers     largest number of processes (short sweeps use none); None: one per processor
+    workers     largest number of processes or threads (short sweeps use none); None: one per processor
     scheduler   None: this machine; ``local``: a Dask cluster on this machine; ``tls://host:port``, ``tcp://``: that one
     record      time series of which the table also contains mean, std, extremes and fatigue damage
     history     also keep every ``History`` (all points are computed then)
