@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -336,9 +336,9 @@ OTHERS = (
 )
 
 
-def jobs_of(plan: Plan, points: Iterable[int]) -> Jobs:
+def jobs_of(plan: Plan, points: Sequence[int] | Ints) -> Jobs:
     """The runs of some points, whose decks are read where they run."""
-    columns, chosen = plan.grid.columns(), np.fromiter(points, np.int64)
+    columns, chosen = plan.grid.columns(), np.asarray(points, np.int64)
     given = np.column_stack([column[chosen] for column in columns.values()])
     return Jobs(plan.read, list(columns), chosen, given, plan.fixed, plan.question, plan.history)
 
