@@ -1,8 +1,8 @@
 """Blocks of parameter sets, and who computes them: this process, threads of it, or other processes on this machine
 (``cluster``: Dask).
 
-Lanes spend much of their time in kernels, which hold no lock of Python: threads compute them side by side, and need no
-start. Other runs spend it in Python, and need processes.
+Lanes spend some of their time in kernels, which hold no lock of Python: threads, which need no start, compute them side
+by side where little is left to do. Processes take a second or two to start, and then all of their time counts.
 
 Answers come in any order. The bytes of the table do not depend on their process, except that lanes of one march
 differ from runs of their own by round-off.
@@ -27,6 +27,8 @@ from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from types import ModuleType
 from typing import Any, Protocol, TypeAlias
+
+import numpy as np
 
 from fem.compiled.interpreted import work
 from fem.errors import FemError
@@ -141,8 +143,7 @@ class Worker:
     def take(self) -> Outcome:
         self.block = None
         try:
-            answer: Outcome = self.pipe.recv()
-            return answer
+            return received(self.pipe.recv())
         except (OSError, EOFError):
             self.end()
             return ending(self.process.exitcode)
@@ -243,10 +244,23 @@ def serve(pipe: Connection) -> None:
         while True:
             content = pipe.recv_bytes()
             try:
-                answer: Outcome = pickle.loads(content).solve()
+                answer = sent(pickle.loads(content).solve())
             except Exception as error:  # runs report their failures as answers: this is one of the machine
                 answer = lost_by(error)
             pipe.send(answer)
+
+
+def sent(answers: list[Answer]) -> Any:
+    """Answers as a few objects, where their rows are arrays: those of lanes."""
+    if not answers or not all(isinstance(answer.row, np.ndarray) for answer in answers):
+        return answers
+    points, verdicts, rows, histories, fit = zip(*answers, strict=True)
+    return points, verdicts, np.array(rows), histories, fit
+
+
+def received(content: Any) -> Outcome:
+    """What ``sent`` was given."""
+    return [Answer(*answer) for answer in zip(*content, strict=True)] if isinstance(content, tuple) else content
 
 
 @contextmanager
@@ -326,8 +340,9 @@ def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iter
         measured, most, are_lanes = yield from begin_together(line, count)
         if measured:
             parts, count = blocks(line, len(line), count, measured, most), min(count, len(line))
+            team_of = process_team if measured * len(line) > START_UP else thread_team
             if count > 1 and measured * len(line) > (THREADS_START_UP if are_lanes else START_UP):
-                with (thread_team if are_lanes else process_team)(count) as team:
+                with team_of(count) as team:
                     yield from spread(team, (Block(part, in_lanes=True) for part in parts))
             else:
                 yield from (solve_block(part, True) for part in parts)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +15,8 @@ import fem
 from fem.deck import parse_deck
 from fem.study import workers
 from fem.study.points import make_grid
-from fem.study.question import Jobs, columns_of
+from fem.study.question import Answer, Job, Jobs, columns_of
+from fem.study.row import layout_of
 from fem.study.sweep import jobs_of, make_plan
 from tests.sweeping.swings import SWING, write_swing
 
@@ -79,6 +83,38 @@ def test_an_error_of_a_thread_ends_the_sweep(tmp_path, marched, monkeypatch):
     monkeypatch.setattr(workers, "march_block", fails)
     with pytest.raises(MemoryError, match="no room"):
         fem.sweep(write_swing(tmp_path), GRID, workers=2)
+
+
+def test_answers_of_lanes_pass_a_pipe_as_they_are():
+    answers = [Answer(point, "completed", np.array([point, 0.1, np.nan]), None, point == 2) for point in (2, 5)]
+    content = workers.sent(answers)
+    assert isinstance(content, tuple) and len(workers.received(content)) == 2
+    for one, other in zip(answers, workers.received(content), strict=True):
+        assert one[:2] + one[3:] == other[:2] + other[3:] and np.array_equal(one.row, other.row, equal_nan=True)
+    mixed = [*answers, Answer(7, "error: none", (0, np.nan), None, True)]
+    assert workers.received(workers.sent(mixed)) is mixed and workers.received("lost") == "lost"
+
+
+@pytest.mark.parametrize(("seconds", "teams"), [(1e-4, []), (1e-2, ["threads"]), (1.0, ["processes"])])
+def test_threads_are_for_short_work_and_processes_for_long(monkeypatch, seconds, teams):
+    model, found = parse_deck(SWING), []
+
+    @contextmanager
+    def team_of(name: str, count: int) -> Iterator[None]:
+        found.append(name)
+        yield None
+
+    def begin_together(line: workers.Line, count: int) -> Any:
+        yield from ()
+        return seconds, 512, True
+
+    monkeypatch.setattr(workers, "begin_together", begin_together)
+    monkeypatch.setattr(workers, "thread_team", partial(team_of, "threads"))
+    monkeypatch.setattr(workers, "process_team", partial(team_of, "processes"))
+    monkeypatch.setattr(workers, "spread", lambda team, work: ([] for _ in work))
+    monkeypatch.setattr(workers, "solve_block", lambda *_: [])
+    list(workers.on_this_machine(iter([Job(point, model, layout_of(model)) for point in range(100)]), 100, 2))
+    assert found == teams
 
 
 @pytest.mark.parametrize(("end", "rows"), [(0.2, 512), (1e3, 83), (1e5, 1)])
