@@ -107,7 +107,7 @@ def add_sweep(command: argparse.ArgumentParser, where: str, required: bool = Fal
     command.add_argument(name, dest="vary", metavar=form, action="append", required=required, default=[], help=values)
     add_deck(command)
     add_output(command, where)
-    most = "largest number of processes (default: one per processor)"
+    most = "largest number of processes or threads (default: one per processor)"
     command.add_argument("--workers", metavar="N", type=workers, help=most)
     command.add_argument(
         "--scheduler", metavar="WHERE", help="compute with Dask: local, or tls://host:port (or tcp://, not encrypted)"

@@ -630,7 +630,7 @@ class Search(Study):
             return self.table([[Point(first, (still, 1.0), 0.0)]], "", [])
         if len(grid.names) != 1 or len(grid) < 2:
             raise CommandError("orbits are followed over one parameter, from its first value to its last one")
-        return self.follow(deck, parameters, grid.names[0], grid.values[0])
+        return self.follow(deck, parameters, grid.names[0], tuple(map(float, grid.values[0])))
 
     def first(self, family: MapFamily, value: float) -> Orbit:
         """The orbit near the initial state of the deck, or near the state after the transient."""

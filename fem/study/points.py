@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from threading import RLock
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 import numpy as np
@@ -31,11 +32,13 @@ MAX_POINTS = 10_000_000
 FEW_VALUES = 4
 MOST_LISTED = 1000
 """Values of a name that a record lists."""
+Values: TypeAlias = tuple[float, ...] | Floats
+"""Many are an array, which takes a quarter of the memory."""
 Cell = tuple[int, str]
 """Column of a text in the line, from 1, and the text."""
 
 
-def span(name: str, values: tuple[float, ...]) -> str:
+def span(name: str, values: Values) -> str:
     """``A = 0 ... 15 (61 values)``, or all values if they are few."""
     if len(values) <= FEW_VALUES:
         return f"{name} = {', '.join(f'{value:.6g}' for value in values)}"
@@ -47,11 +50,11 @@ def stated(values: Any) -> Any:
     What is said already stays as it is."""
     if isinstance(values, Mapping):
         return {name: stated(its) for name, its in values.items()}
-    if not isinstance(values, (list, tuple)) or len(values) <= MOST_LISTED:
+    if not isinstance(values, (list, tuple, np.ndarray)) or len(values) <= MOST_LISTED:
         return values
     numbers = np.array(values, "<f8")
     checksum = blake2b(numbers.tobytes(), digest_size=16).hexdigest()
-    return {"count": len(values), "least": min(values), "greatest": max(values), "blake2b": checksum}
+    return {"count": len(numbers), "least": float(numbers.min()), "greatest": float(numbers.max()), "blake2b": checksum}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class Points:
     """
 
     names: tuple[str, ...]
-    values: tuple[tuple[float, ...], ...]
+    values: tuple[Values, ...]
     is_grid: bool = True
     source: str = ""
     places: tuple[str, ...] = ()
@@ -78,7 +81,7 @@ class Points:
         for values in reversed(self.values):
             rest, place = divmod(index, len(values))
             index = rest if self.is_grid else index
-            chosen.append(values[place])
+            chosen.append(float(values[place]))
         return dict(zip(self.names, reversed(chosen), strict=True))
 
     def columns(self) -> dict[str, Floats]:
@@ -222,7 +225,7 @@ def make_grid(vary: Mapping[str, Iterable[float]]) -> Points:
             raise CommandError(f"parameter {name} has the same value twice")
     if len({name.upper() for name in values}) < len(values):
         raise CommandError("a parameter is varied twice")
-    grid = Points(tuple(values), tuple(values.values()))
+    grid = Points(tuple(values), tuple(its if len(its) <= MOST_LISTED else np.array(its) for its in values.values()))
     if len(grid) > MAX_POINTS:
         raise CommandError(f"the sweep has {len(grid)} parameter sets; at most {MAX_POINTS} are possible")
     return grid
@@ -254,6 +257,10 @@ def spelled(grid: Points, model: Model) -> Points:
     return replace(grid, names=tuple(names))
 
 
+READING = RLock()
+"""Threads read one after the other."""
+
+
 class PointReader:
     """Reads a deck for values of names of a grid, and of other parameters; in another process the same text.
 
@@ -271,9 +278,10 @@ class PointReader:
 
     def __call__(self, values: Mapping[str, float]) -> Model:
         """What was read last is asked for again: how long will it take?"""
-        if self.last is None or self.last[0] != values:
-            self.last = values, self._read(values)
-        return self.last[1]
+        with READING:
+            if self.last is None or self.last[0] != values:
+                self.last = values, self._read(values)
+            return self.last[1]
 
     def _read(self, values: Mapping[str, float]) -> Model:
         found = self.read({name: value for name, value in values.items() if name not in self.starts})
@@ -286,8 +294,9 @@ class PointReader:
     def columns(self, given: Mapping[str, Floats]) -> tuple[Model, dict[Address, Floats]] | None:
         """The model at the first of some points (name -> (k,) values), and the numbers in which those of the others
         differ, each a column; None where they are not read alike."""
-        model = self._read({name: float(column[0]) for name, column in given.items()})
-        outline = self.read.last
+        with READING:
+            model = self._read({name: float(column[0]) for name, column in given.items()})
+            outline = self.read.last
         if outline is None:
             return None
         own = {name.upper(): column for name, column in given.items() if name not in self.starts}

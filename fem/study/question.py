@@ -40,12 +40,14 @@ class Question(Study):
 
     counts   names of the columns that are whole numbers;  whole: of others that are, where there is a number
     figures  files that are made of the table when it is complete
+    threads  lanes (``together``) may be computed in several threads
     """
 
     __slots__ = ()
     counts: ClassVar[tuple[str, ...]] = ()
     whole: ClassVar[tuple[str, ...]] = ()
     figures: ClassVar[tuple[str, ...]] = ()
+    threads: ClassVar[bool] = False
 
     def columns(self) -> list[str]:
         """Names of the numbers of a row."""

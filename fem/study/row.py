@@ -174,6 +174,7 @@ class Layout(Question):
     kind: ClassVar[str] = "sweep"
     figures: ClassVar[tuple[str, ...]] = (EXTREMES, SCATTER, LIFE, SEEDS)
     counts: ClassVar[tuple[str, ...]] = tuple(f"{name}_total" for name in TOTALS)
+    threads: ClassVar[bool] = True
 
     @property
     def settings(self) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -152,7 +152,7 @@ def sweep(
     parameters  other ``*PARAMETER`` values to override, the same for all runs
     output      folder for ``sweep.csv`` and ``sweep.json``; an interrupted sweep in the same folder continues where it
                 stopped, another sweep of the same deck file is overwritten; None: no files
-    workers     largest number of processes (short sweeps use none); None: one per processor
+    workers     largest number of processes or threads (short sweeps use none); None: one per processor
     scheduler   None: this machine; ``local``: a Dask cluster on this machine; ``tls://host:port``, ``tcp://``: that one
     record      time series of which the table also contains mean, std, extremes and fatigue damage
     history     also keep every ``History`` (all points are computed then)
@@ -350,9 +350,9 @@ OTHERS = (
 )
 
 
-def jobs_of(plan: Plan, points: Iterable[int]) -> Jobs:
+def jobs_of(plan: Plan, points: Sequence[int] | Ints) -> Jobs:
     """The runs of some points, whose decks are read where they run."""
-    columns, chosen = plan.grid.columns(), np.fromiter(points, np.int64)
+    columns, chosen = plan.grid.columns(), np.asarray(points, np.int64)
     given = np.column_stack([column[chosen] for column in columns.values()])
     return Jobs(plan.read, list(columns), chosen, given, plan.fixed, plan.question, plan.history)
 

@@ -203,8 +203,10 @@ class SweepTable:
 
     def columns(self) -> dict[str, np.ndarray]:
         """All rows that are there: name -> (k,), of counts as int64."""
-        verdicts = np.full(len(self._given), COMPLETED, f"U{max(map(len, (COMPLETED, *self.verdicts.values())))}")
-        verdicts[list(self.verdicts)] = list(self.verdicts.values())
+        verdicts = np.broadcast_to(np.array(COMPLETED), len(self._given))  # in the room of one, where all have it
+        if self.verdicts:
+            verdicts = verdicts.astype(f"U{max(map(len, (COMPLETED, *self.verdicts.values())))}")
+            verdicts[list(self.verdicts)] = list(self.verdicts.values())
         heads = [np.arange(1, len(self._given) + 1), *self._given.T, verdicts]
         found = dict(zip(self._columns, [*heads, *self.values.T], strict=True))
         if not self.is_done.all():

@@ -1,4 +1,8 @@
-"""Blocks of parameter sets, and who computes them: this process, or others on this machine (``cluster``: Dask).
+"""Blocks of parameter sets, and who computes them: this process, threads of it, or other processes on this machine
+(``cluster``: Dask).
+
+Lanes spend some of their time in kernels, which hold no lock of Python: threads, which need no start, compute them side
+by side where little is left to do. Processes take a second or two to start, and then all of their time counts.
 
 Answers come in any order. The bytes of the table do not depend on their process, except that lanes of one march
 differ from runs of their own by round-off.
@@ -13,7 +17,9 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for_one
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -21,6 +27,8 @@ from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from types import ModuleType
 from typing import Any, Protocol, TypeAlias
+
+import numpy as np
 
 from fem.compiled.interpreted import work
 from fem.errors import FemError
@@ -37,7 +45,11 @@ def solve_block(jobs: Sequence[Job], in_lanes: bool = False, may_compile: bool =
     in_lanes     models that differ in numbers only march together, all others alone
     may_compile  lanes of a shape that is not compiled yet are worth it; else it marches model by model
     """
-    together = march_block(jobs, may_compile) if in_lanes else {}
+    return alone(jobs, march_block(jobs, may_compile) if in_lanes else {})
+
+
+def alone(jobs: Sequence[Job], together: Mapping[int, Answer]) -> list[Answer]:
+    """Answers of all jobs, of which those that did not march together run now."""
     return [together.get(point) or jobs[place].solve() for place, point in enumerate(points_in(jobs))]
 
 
@@ -131,8 +143,7 @@ class Worker:
     def take(self) -> Outcome:
         self.block = None
         try:
-            answer: Outcome = self.pipe.recv()
-            return answer
+            return received(self.pipe.recv())
         except (OSError, EOFError):
             self.end()
             return ending(self.process.exitcode)
@@ -186,6 +197,31 @@ def process_team(count: int) -> Iterator[ProcessTeam]:
             worker.end()
 
 
+class ThreadTeam:
+    """Threads of this process, for lanes; what does not march well runs alone, in the thread that collects."""
+
+    def __init__(self, pool: ThreadPoolExecutor, count: int) -> None:
+        self.capacity, self._pool = count, pool
+        self._pending: dict[Future[dict[int, Answer]], Block] = {}
+
+    def submit(self, block: Block) -> None:
+        self._pending[self._pool.submit(march_block, block.jobs, block.may_compile)] = block
+
+    def collect(self) -> list[tuple[Block, Outcome]]:
+        ended = wait_for_one(self._pending, return_when=FIRST_COMPLETED).done
+        return [(block, alone(block.jobs, future.result())) for future in ended if (block := self._pending.pop(future))]
+
+
+@contextmanager
+def thread_team(count: int) -> Iterator[ThreadTeam]:
+    """``count`` threads, which end with the blocks that they have begun."""
+    with ThreadPoolExecutor(count) as pool:
+        try:
+            yield ThreadTeam(pool, count)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
 def lost_by(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:200]
 
@@ -208,10 +244,23 @@ def serve(pipe: Connection) -> None:
         while True:
             content = pipe.recv_bytes()
             try:
-                answer: Outcome = pickle.loads(content).solve()
+                answer = sent(pickle.loads(content).solve())
             except Exception as error:  # runs report their failures as answers: this is one of the machine
                 answer = lost_by(error)
             pipe.send(answer)
+
+
+def sent(answers: list[Answer]) -> Any:
+    """Answers as a few objects, where their rows are arrays: those of lanes."""
+    if not answers or not all(isinstance(answer.row, np.ndarray) for answer in answers):
+        return answers
+    points, verdicts, rows, histories, fit = zip(*answers, strict=True)
+    return points, verdicts, np.array(rows), histories, fit
+
+
+def received(content: Any) -> Outcome:
+    """What ``sent`` was given."""
+    return [Answer(*answer) for answer in zip(*content, strict=True)] if isinstance(content, tuple) else content
 
 
 @contextmanager
@@ -248,6 +297,8 @@ def end_with_parent() -> None:
 
 START_UP = 5.0
 """Seconds of work left that are worth starting processes for (a start takes one or two)."""
+THREADS_START_UP, LANES_SPARE = 0.1, 3.0
+"""The same of threads; how many times as fast as alone runs are together, if they are lanes."""
 BLOCK_SECONDS = 0.5
 LARGEST_BLOCK = 512
 BLOCK_NUMBERS = 2**24
@@ -286,11 +337,12 @@ def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iter
     line = jobs if isinstance(jobs, Line) else Line(tuple(jobs))
     measured = 0.0
     if left >= FEWEST:
-        measured, most = yield from begin_together(line, count)
+        measured, most, are_lanes = yield from begin_together(line, count)
         if measured:
             parts, count = blocks(line, len(line), count, measured, most), min(count, len(line))
-            if count > 1 and measured * len(line) > START_UP:
-                with process_team(count) as team:
+            team_of = process_team if measured * len(line) > START_UP else thread_team
+            if count > 1 and measured * len(line) > (THREADS_START_UP if are_lanes else START_UP):
+                with team_of(count) as team:
                     yield from spread(team, (Block(part, in_lanes=True) for part in parts))
             else:
                 yield from (solve_block(part, True) for part in parts)
@@ -309,20 +361,22 @@ def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iter
         yield answers
 
 
-def begin_together(line: Line, workers: int) -> Generator[list[Answer], None, tuple[float, int]]:
-    """Two points alone, then some together; processor seconds of one together (0: all run alone), and how many fit into
-    a block. Lanes that are not compiled are compiled where what they save is more than that takes."""
+def begin_together(line: Line, workers: int) -> Generator[list[Answer], None, tuple[float, int, bool]]:
+    """Two points alone, then some together; processor seconds of one together (0: all run alone), how many fit into a
+    block, and whether their lanes are for threads. Lanes that are not compiled are compiled where what they save is
+    more than that takes."""
     first, model = yield from first_readable(line)
     if first is not None:
         line.put_back(1)
     if first is None or model is None or first.history or can_run_in_lanes(model):
-        return 0.0, 0
+        return 0.0, 0, False
     seconds, is_together, most = 0.0, False, largest_block(model)
     for job in line.block(2):
         began = time.process_time() - work.spent
         answers = solve_block([job])
         seconds = max(0.0, time.process_time() - work.spent - began)
         yield answers
+    single = seconds
     for size, may_compile in ((TRIAL, False), (TRIAL, True), (LARGEST_BLOCK, False)):
         if may_compile and not is_worth_compiling(model, seconds * len(line), min(workers, len(line))):
             break
@@ -336,7 +390,8 @@ def begin_together(line: Line, workers: int) -> Generator[list[Answer], None, tu
         answers = [*found.values(), *solve_block([block[place] for place in places])]
         seconds, is_together = (time.process_time() - began) / len(block), True
         yield answers
-    return seconds if is_together else 0.0, most
+    are_lanes = LANES_SPARE * seconds < single and not goes_on(model) and first.question.threads
+    return seconds if is_together else 0.0, most, are_lanes
 
 
 def first_readable(jobs: Iterator[Job]) -> Generator[list[Answer], None, tuple[Job | None, Model | None]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise, product
 
+import numpy as np
 import pytest
 
 import fem
-from fem.study.points import make_grid, read_vary
+from fem.study.points import make_grid, read_vary, stated
 
 
 def test_both_ends_are_values_and_the_first_name_varies_slowest():
@@ -58,3 +59,16 @@ def test_a_grid_from_python_is_judged_too():
     for vary in ({}, {"A": []}, {"A": [float("nan")]}):
         with pytest.raises(fem.CommandError):
             make_grid(vary)
+
+
+def test_many_values_are_the_same_as_few(monkeypatch):
+    """They are an array then."""
+    given = {"A": [0.1 * number for number in range(7)], "B": [3.0, 1.0, 2.0]}
+    few = make_grid(given)
+    monkeypatch.setattr("fem.study.points.MOST_LISTED", 3)
+    many = make_grid(given)
+    assert isinstance(many.values[0], np.ndarray) and many.values[1] == few.values[1]
+    assert many.description() == few.description() and len(many) == len(few) == 21
+    assert [many.point(place) for place in range(21)] == [few.point(place) for place in range(21)]
+    assert type(many.point(20)["A"]) is float and many.columns()["A"].tolist() == few.columns()["A"].tolist()
+    assert many.identity == stated({"A": given["A"], "B": tuple(given["B"])})
