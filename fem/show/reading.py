@@ -114,7 +114,7 @@ def nodes_at(results: Results, labels: Sequence[int]) -> Ints:
 
 
 def members_of(results: Results, name: str, kind: str = "e") -> Flags:
-    """(m,) elements of a set, or (n,) nodes. Missing: there are no fields; CommandError: there is no such set in them."""
+    """(m,) elements or (n,) nodes of a set. Missing: there are no fields; CommandError: no such set is in them."""
     labels = results.mesh.element_labels if kind == "e" else results.mesh.node_labels
     arrays = read_field(results.fields[0][1], of="CellData" if kind == "e" else "PointData").items()
     sets = {key.removeprefix("SET "): array > 0 for key, array in arrays if array.dtype == np.uint8}

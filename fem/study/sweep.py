@@ -153,7 +153,7 @@ def sweep(
     output      folder for ``sweep.csv`` and ``sweep.json``; an interrupted sweep in the same folder continues where it
                 stopped, another sweep of the same deck file is overwritten; None: no files
     workers     largest number of processes (short sweeps use none); None: one per processor
-    scheduler   None: this machine; ``local``: a Dask cluster on this machine; ``tls://host:port``, ``tcp://``: that one;
+    scheduler   None: this machine; ``local``: a Dask cluster on it; ``tls://host:port``, ``tcp://``: that one;
                 or a ``distributed.Client`` of yours, which stays open
     record      time series of which the table also contains mean, std, extremes and fatigue damage
     history     also keep every ``History`` (all points are computed then)
