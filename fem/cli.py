@@ -314,7 +314,8 @@ def add_analyses(commands: Any) -> None:
     text = "set of the elements that form the line"
     line.add_argument("--set", dest="members", metavar="LINE", required=True, help=text)
     line.set_defaults(command=late("fem.show.shapes:line_range", is_told=True))
-    series = "series from the tables: T of element 12, U3 of node 5; T_e1/A+SM_n1/W: a sum, here a stress"
+    series = "series from the tables: T of element 12, U3 of node 5; T_TOPS: at each instant the largest in a set; "
+    series += "T_e1/A+SM_n1/W: a sum, here a stress"
     number_of_line = "T, or a number of the nodes such as SK or U3"
     asked = (rainflow, "T_e12[,U3_n5]", series), (stats, "T_e12[,U3_n5]", series), (line, "T", number_of_line)
     for question, what, text in asked:

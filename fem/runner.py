@@ -294,6 +294,7 @@ def frequencies(
     deck        path of the ``.inp``, or a ``Model``
     modes       number of modes; None: that of its first ``*FREQUENCY`` step, or 10
     parameters  values that override the deck's ``*PARAMETER``
+    solver      as in ``fem.run``
 
     Modes that cannot be confirmed are omitted, with a warning. Raises the errors of ``fem.run``.
 

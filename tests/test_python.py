@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import doctest
 import inspect
+import re
 import shutil
 import subprocess
 import sys
@@ -107,3 +108,25 @@ def test_a_name_that_is_not_there_is_answered_by_those_that_are(history):
     ):
         with pytest.raises(KeyError, match=names):
             wrong()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_parameter_is_explained(name):
+    """Where an editor shows it: at the start of a line of the docstring, or after a semicolon, never within text."""
+    thing, names = getattr(fem, name), r"((?:\w+, )*\w+)"
+    text = inspect.getdoc(thing).partition(">>> ")[0]
+    lists = re.findall(rf"^{names}  +\S|;\s+{names}: |^{names}  ?as for|^{names}: as in", text, re.MULTILINE)
+    assert set(inspect.signature(thing).parameters) <= {
+        each for found in lists for each in ", ".join(found).split(", ")
+    }
+
+
+def test_what_a_program_holds_says_what_it_is(tmp_path):
+    """Decks, runs in progress and prepared ones, in a line or a few."""
+    prepared = fem.prepare("inputs/driven_crane.inp")
+    assert repr(prepared) == "Prepared inputs/driven_crane.inp: run(parameters), model(parameters)"
+    assert repr(prepared.model()).startswith("Model of inputs/driven_crane.inp: ")
+    with fem.stepper("inputs/driven_crane.inp") as sim:
+        sim.advance(0.1)
+        assert repr(sim) == "Stepper of inputs/driven_crane.inp: time 1.1, in progress; inputs: TROLLEY=0, HOIST=0"
+    assert "time 1.1, closed" in repr(sim)

@@ -573,5 +573,5 @@ def test_prepared_deck_is_run_as_by_fem_run(deck: str, cases: list[dict[str, flo
         assert again.notices == alone.notices
     with pytest.raises(CommandError, match=r"no \*PARAMETER WIDTH"):
         prepared.run({"width": 1.0})
-    with pytest.raises(CommandError, match="path of a deck"):
+    with pytest.raises(CommandError, match="a deck given by its path"):
         fem.prepare(prepared.model())

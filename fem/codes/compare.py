@@ -260,7 +260,9 @@ def compare(
 ) -> Comparison:
     """Run a deck here and in other codes, and compare printed displacements and forces of elements.
 
+    deck        path of the ``.inp``, or a ``Model``
     codes       calculix, opensees, moordyn
+    parameters  values that override the deck's ``*PARAMETER``
     python      interpreter that has openseespy and moordyn; None: this one. CalculiX is ``ccx`` on PATH
     time_limit  seconds for each run of a code
     error_bars  ours by ``fem.error_bars`` for this mesh; theirs by a second run with dt/2, for schemes of second order;

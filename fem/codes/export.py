@@ -261,8 +261,11 @@ def export_deck(
 ) -> list[Path]:
     """Write a deck for another code, and return the paths of the files.
 
+    deck    path of the ``.inp``, or a ``Model``
     to      calculix, opensees, moordyn, code_aster, abaqus
     folder  of the files, whose names begin with that of the deck
+    parameters  values that override the deck's ``*PARAMETER``
+    force   overwrite files with other content
     say     receives notes on differences
 
     Raises

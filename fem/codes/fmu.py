@@ -75,12 +75,16 @@ def export_fmu(
 ) -> Path:
     """Write a deck as a functional mock-up unit (FMU) for co-simulation, and return its path.
 
+    deck        path of the ``.inp``, or a ``Model``
+    file        of the unit; None: ``<deck name>.fmu`` in the current folder
     outputs     ``T_e12``, ``U3_n5``: U, V, A, RF of nodes, T of elements; names of energies
     inputs      amplitudes with DEFINITION=USER (none named: all)
     input_order  what a value does that is set before a step: linear, it is reached along a straight line at the end of
                 that step; hold, it acts at once and stays; ahead, the straight line leads to where the last two values
                 point, so that importing programs, which set values of the beginning of a step, are not a step late
     parameters  start values of ``*PARAMETER`` names in place of the deck's; all of these are parameters of the unit
+    fmi         version of FMI, 3 or 2
+    force       overwrite a file with other content
 
     CommandError: names that the deck does not have, a last step without motion, no such order, no PythonFMU.
 

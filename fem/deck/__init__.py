@@ -26,6 +26,7 @@ def read_deck(
 ) -> Model:
     """Read an input deck.
 
+    path        of the ``.inp``
     parameters  values that replace those of ``*PARAMETER`` lines, by name (``--set``)
     earlier     decks of earlier runs, the last one first, and their parameters: a deck that contains only further steps
                 uses their model (``*RESTART, READ``)
@@ -84,7 +85,12 @@ def deck_reader(path: str | Path | Model, varied: Collection[str]) -> OutlineRea
 def parse_deck(
     text: str, parameters: Mapping[str, float] | None = None, name: str = "deck", folder: Path | None = None
 ) -> Model:
-    """Like ``read_deck``, for a deck given as text; ``*INCLUDE`` reads files in ``folder``.
+    """Like ``read_deck``, for a deck given as text.
+
+    text        of the deck
+    parameters  as in ``read_deck``
+    name        of the deck, in messages and in names of files
+    folder      of the files that ``*INCLUDE`` reads; None: there are none
 
     >>> fem.parse_deck(open("inputs/sdnl100.inp").read()).mesh.node_labels.tolist()
     [1, 2]

@@ -16,7 +16,7 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.deck.parameters import Address, Course, Otherwise, Values, filler, plain, traced_in
-from fem.deck.reader import read_file
+from fem.deck.reader import checked_text, read_file
 from fem.deck.scanner import checked_overrides
 from fem.model import Model
 
@@ -54,6 +54,8 @@ class OutlineReader:
     """
 
     def __init__(self, path: str | Path | Model, varied: Collection[str]) -> None:
+        if isinstance(path, Model):
+            checked_text(path)
         self._path = path
         self._varied = frozenset(name.upper() for name in varied)
         self._stored: dict[Path, bytes] = {}

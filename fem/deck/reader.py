@@ -54,16 +54,21 @@ def read_file(
     ``overrides`` by name in upper case (``checked_overrides``); those that are traced belong to ``course``."""
     files = DeckFiles(stored)
     if isinstance(path, Model):
-        if not path.text:
-            what = "a deck given by its path, or of a Model without a file (fem.Builder, fem.parse_deck)"
-            raise CommandError(f"parameters can only be set in the text of {what}; this Model was read from a file")
-        source = files.open_text(path.text, path.source, None)
+        source = files.open_text(checked_text(path), path.source, None)
         return replace(read_source(files, source, overrides, course, earlier), text=path.text)
     try:
         source = files.open_deck(Path(path))
     except Mistake as mistake:
         raise DeckError([mistake.problem()]) from None
     return read_source(files, source, overrides, course, earlier)
+
+
+def checked_text(model: Model) -> str:
+    """The text of a model. CommandError: it has a file instead."""
+    if not model.text:
+        what = "a deck given by its path, or of a Model without a file (fem.Builder, fem.parse_deck)"
+        raise CommandError(f"parameters can only be set in the text of {what}; this Model was read from a file")
+    return model.text
 
 
 def read_source(

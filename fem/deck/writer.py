@@ -47,6 +47,8 @@ def rows_of(entries: list[str], width: int) -> list[str]:
 def write_deck(model: Model) -> str:
     """The text of a deck for a model. Parameters and includes of the original deck are not restored.
 
+    model  as from ``read_deck``, or made of one by ``dataclasses.replace``
+
     >>> model = fem.read_deck("inputs/cable_net.inp")
     >>> fem.parse_deck(fem.write_deck(model)) == model
     True

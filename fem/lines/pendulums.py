@@ -37,6 +37,7 @@ def pendulum(
 ) -> Path:
     """Write the deck of a pendulum, for ``fem.run``, ``fem.sweep`` and others; its numbers are ``*PARAMETER``.
 
+    links         how many there are
     length, mass  of the links: one number for all, or one for each
     angles        initial angles [degrees]: the first from the downward vertical, the others from the previous link
     speeds        initial rates of these angles [degrees per unit of time]; none: at rest
@@ -44,6 +45,7 @@ def pendulum(
     body          ``bar``: uniform slender rods; ``point``: point masses on massless rods;
                   ``centre``: masses at the centres of massless rods;
                   ``elastic:EA``, ``point:EA``, ``centre:EA``: elastic bars of this stiffness
+    gravity       acceleration along -z
     time, dt      duration and increment
     integrator    TIME INTEGRATOR of the deck; empty: ENERGY MOMENTUM
     damping       drag of the air, linear in the velocity: force damping m v on every mass m [1/time]

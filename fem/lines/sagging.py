@@ -488,6 +488,7 @@ def sag_tension(
     section  name of a conductor of the catalogue, or a ``LineSection`` with that name
     spans    level spans of a section [m], computed as their ruling span; or, for one span,
     first, last  (x, y, z) of its ends [m], z above the ground
+    gravity  acceleration along -z [m/s2]
 
     Raises
     ------

@@ -253,16 +253,17 @@ def line(
 
     last, first  (x, y, z) of the ends, z upwards, water surface at 0: the fairlead; the anchor, None: (0, 0, -depth)
     section      a name of the catalogue (R4-studless-142, wire-90, polyester-200, drake), or a ``LineSection``
-    length       natural length; alternatively ``tension`` at the last end, or ``sag`` at mid span
+    length, tension, sag  one of them: natural length; tension at the last end; sag at mid span
     depth        depth of the water; None: no water
     friction     coefficient of friction between the line and the seabed
     stream       (x, y) velocity of the current, or without water of the wind, 10 m above z = 0
     modules      parts with buoyancy modules, each (begin, end, mass, diameter): natural lengths from the first end;
                  mass per length and diameter of the line with them
-    motion       (x, y, z) amplitudes of the last end, which moves as a cosine with this ``period``
+    motion, period  (x, y, z) amplitudes of the last end, which moves as a cosine, and its period
     record       alternatively a CSV table with its motion: time, and columns named surge, sway, heave (some of them)
     damping      internal damping, if the end moves, as a fraction of the critical one of a bar (MoorDyn's -BA)
     bars         number of bars
+    gravity      acceleration along -z
     time, dt     duration and increment of the motion; 0: 10 periods and 1/200 period, or the record and 0.05
     output       file of the deck; None: ``line.inp`` in the current folder
     force        overwrite a file with other content

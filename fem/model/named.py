@@ -2,6 +2,7 @@
 
 ``T_e12``, ``U3_n5``: T of element 12, U3 of node 5; ``T_12``, ``U3_5``: the same, as the quantity determines whether
 it is a node or an element; ``kinetic``: an energy of the model; ``T_e12_max``: a statistic; ``U1_2_end``: of a sweep.
+``T_TOPS``: of a set, at each instant the largest of its elements or nodes.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from fem.model.mesh import Mesh
 from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL, WHOLE, Quantity
 
 NAME = re.compile(r"([A-Z]+[1-3]?)_([EN]?)(\d+)", re.IGNORECASE)
+OF_SET = re.compile(r"([A-Z]+[1-3]?)_([A-Z][\w.-]*)", re.IGNORECASE)
 WORDS = {"n": "node", "e": "element"}  # the kinds of numbers
 PRINTS = {"n": "NODE PRINT", "e": "EL PRINT"}
 TABLES = {"n": NODAL, "e": ELEMENTAL, "": WHOLE}
@@ -64,6 +66,21 @@ class Named(NamedTuple):
         return f"request *{PRINTS[self.kind]}, {sets}=... with {self.family} in the deck, FREQUENCY=1"
 
 
+class OfSet(NamedTuple):
+    """A number of a set: at each instant the largest of its nodes (kind ``n``) or elements (``e``)."""
+
+    column: str
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.column}_{self.name}"
+
+    def members(self, labels: Iterable[int]) -> list[Named]:
+        """The numbers of which it is the largest, of the labels in the set."""
+        return [Named(self.column, self.kind, label) for label in labels]
+
+
 def labels_of(mesh: Mesh, kind: str) -> Ints:
     """(p,) labels of all nodes (kind n) or all elements (kind e)."""
     return mesh.node_labels if kind == "n" else mesh.element_labels
@@ -89,6 +106,26 @@ def item_named(text: str) -> Named:
     if column not in COLUMNS[kind]:
         raise CommandError(unknown(f"quantity of {WORDS[kind]}s", column, COLUMNS[kind]).args[0])
     return Named(column, kind, int(match[3]))
+
+
+def series_named(text: str) -> Named | OfSet:
+    """As ``item_named``, and also reads ``T_TOPS``, of a set."""
+    match = None if NAME.fullmatch(text.strip()) else OF_SET.fullmatch(text.strip())
+    column = match[1].upper() if match else ""
+    if match and column in COLUMNS[kind_of(column)]:
+        return OfSet(column, kind_of(column), match[2].upper())
+    return item_named(text)
+
+
+def members_named(mesh: Mesh, text: str) -> list[Named]:
+    """The numbers of a model that a series is the largest of. CommandError: there is no such set."""
+    number = series_named(text)
+    if isinstance(number, Named):
+        return [number]
+    sets = mesh.node_sets if number.kind == "n" else mesh.element_sets
+    if number.name not in sets:
+        raise CommandError(unknown(f"{WORDS[number.kind]} set", number.name, sets).args[0])
+    return number.members(labels_of(mesh, number.kind)[sets[number.name]].tolist())
 
 
 def number_named(text: str) -> Named:

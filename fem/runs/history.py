@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import fem
 from fem.arrays import Columns, Flags, Floats, Ints
 from fem.errors import unknown
 from fem.model import Model
@@ -208,6 +210,10 @@ class History:
         from fem.runs.frames import dataset_of
 
         return dataset_of(self.model, self.table("increments"), self.motion, self.elements)
+
+    def plot(self, what: str | None = None, **options: Any) -> list[Path]:
+        """Draw its figures, or ``what`` of them, which a notebook shows. The options are those of ``fem.plot``."""
+        return fem.plot(self, what, **options)
 
     def of_step(self, step: int) -> Flags:
         """(k,) True for the rows of a step (counted from 1)."""

@@ -335,6 +335,7 @@ def load(folder: str | Path, *, output_every: int = 1) -> History:
     a notice. Harmonic responses agree with the run to round-off, since amplitude and phase were written; NaN if not
     printed.
 
+    folder        results folder of a run
     output_every  read every k-th increment, and the first and last of each step
 
     Raises

@@ -65,7 +65,7 @@ def animate(
 
     folder  results folder of a run (``fem.run(deck, output=folder)``)
     output  file ending in .gif, .mp4 or .html; None: ``motion.gif`` in the folder
-    fps     frames per second; at most ``frames`` instants are drawn, evenly spaced in time
+    fps     frames per second;  frames: at most so many instants are drawn, evenly spaced in time
     start, end  first and last total time of the film
     speed   time of the motion per second of the film (1: real time), instead of ``frames``
     scale   factor on displacements

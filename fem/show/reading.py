@@ -13,6 +13,8 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize
 
 from fem.arrays import Flags, Floats, Ints
+from fem.errors import CommandError, unknown
+from fem.model.named import WORDS
 from fem.model.quantities import NODAL
 from fem.runs.fields import FieldMesh, read_field
 from fem.runs.read import LEAST_INSTANTS, MOST_NUMBERS, CsvTable, Missing, Results, instant_keys
@@ -109,6 +111,17 @@ def places_of(labels: Sequence[int] | Ints, known: Ints) -> Ints:
 
 def nodes_at(results: Results, labels: Sequence[int]) -> Ints:
     return places_of(labels, results.mesh.node_labels)
+
+
+def members_of(results: Results, name: str, kind: str = "e") -> Flags:
+    """(m,) elements or (n,) nodes of a set. Missing: there are no fields; CommandError: no such set is in them."""
+    labels = results.mesh.element_labels if kind == "e" else results.mesh.node_labels
+    arrays = read_field(results.fields[0][1], of="CellData" if kind == "e" else "PointData").items()
+    sets = {key.removeprefix("SET "): array > 0 for key, array in arrays if array.dtype == np.uint8}
+    if name not in sets:
+        told = unknown(f"{WORDS[kind]} set", name, sets).args[0]
+        raise CommandError(f"{told} (of {len(labels)} {WORDS[kind]}s)")
+    return sets[name]
 
 
 def read_motion(

@@ -34,9 +34,9 @@ from fem.show import style
 from fem.show.animate import animate
 from fem.show.page import Facts, Page, PageSection, PageTable, Words, drawn, facts, grid, picture, records
 from fem.show.plot import WHAT
-from fem.show.reading import Extreme, extremes_in_fields, extremes_of, overview, plane_of
+from fem.show.reading import Extreme, extremes_in_fields, extremes_of, members_of, overview, plane_of
 from fem.show.scenery import draw_scenery, with_scenery
-from fem.show.shapes import draw_bars, dress, members_of, shapes
+from fem.show.shapes import draw_bars, dress, shapes
 from fem.show.style import MOST_CURVES, curve, legend_below, panels, some_of, tidy
 
 RECORDS = ("run.json", "sweep.json", "lyapunov.json", "sections.json", "validation.json")

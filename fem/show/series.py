@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -20,10 +20,10 @@ import numpy as np
 from fem.arrays import Floats, Say
 from fem.commands.files import write_table
 from fem.errors import CommandError
-from fem.model.named import WORDS, Named, item_named
+from fem.model.named import WORDS, Named, series_named
 from fem.model.notices import FOLLOW
 from fem.runs.own import number_in
-from fem.runs.read import CsvTable, open_results
+from fem.runs.read import CsvTable, Missing, open_results
 
 TERM = re.compile(r"(\w+)(?:/(\d[\d.]*(?:e[+-]?\d+)?|\.\d+))?", re.IGNORECASE)
 UNSIGNED = "SK", "SM"
@@ -131,18 +131,42 @@ def chosen_series(folder: Path, what: str, step: int | None, start: float) -> li
         terms, divisors = list[Series](), list[float]()
         for term in re.split(r"(?<!\de)\+", name, flags=re.IGNORECASE):
             match = TERM.fullmatch(term.strip())
-            number = item_named(match[1] if match else term)
-            terms += read_series(folder, number.column, number.kind, [number.label], step, start)
+            terms.append(one_series(folder, match[1] if match else term, step, start))
             divisors.append(float(match[2] or 1.0) if match else 1.0)
         series.append(added(terms, divisors) if len(terms) > 1 or divisors != [1.0] else terms[0])
     return series
 
 
+def one_series(folder: Path, name: str, step: int | None, start: float) -> Series:
+    """A number over time; of a set, at each instant the largest. CommandError: as ``read_series``; no such set."""
+    number = series_named(name)
+    if isinstance(number, Named):
+        return read_series(folder, number.column, number.kind, [number.label], step, start)[0]
+    from fem.show.reading import members_of  # with Matplotlib, which sweeps do without
+
+    results = open_results(folder)
+    try:
+        labels = results.mesh.element_labels if number.kind == "e" else results.mesh.node_labels
+        chosen = labels[members_of(results, number.name, number.kind)].tolist()
+    except Missing as missing:
+        raise CommandError(f"{number}: {missing}") from None
+    found = read_series(folder, number.column, number.kind, chosen, step, start)
+    together(str(number), found)
+    unsigned = " and ".join(each.unsigned for each in found if each.unsigned)
+    largest = np.max([each.values for each in found], axis=0)
+    return replace(found[0], name=str(number), values=largest, unsigned=unsigned)
+
+
+def together(name: str, terms: list[Series]) -> None:
+    """CommandError: numbers are not printed together."""
+    if any(not np.array_equal(each.time, terms[0].time) for each in terms):
+        raise CommandError(f"{name}: these numbers are not printed at the same times")
+
+
 def added(terms: list[Series], divisors: list[float]) -> Series:
     """A sum of numbers, each over its divisor. CommandError: they are not printed together."""
     first, name = terms[0], "+".join(each.name for each in terms)
-    if any(not np.array_equal(each.time, first.time) for each in terms):
-        raise CommandError(f"{name}: these numbers are not printed at the same times")
+    together(name, terms)
     if not min(divisors) > 0.0:
         raise CommandError(f"{name}: a number must be divided by something positive, got {min(divisors):g}")
     values = sum(each.values / divisor for each, divisor in zip(terms, divisors, strict=True))

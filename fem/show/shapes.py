@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-from fem.arrays import Flags, Floats, Say, first_least
+from fem.arrays import Floats, Say, first_least
 from fem.errors import CommandError, unknown
 from fem.model.named import COLUMNS, WORDS, kind_of
 from fem.runs.fields import FOLDER, read_field, read_mesh
@@ -373,7 +373,7 @@ def line_range(folder: Path, members: str, what: str, step: int | None, start: f
     letter = kind_of(what)
     unit, kind = known[what][0].unit, WORDS[letter]
     try:
-        line = line_of(results, reading.chain_of(results, members_of(results, members)), of_nodes=letter == "n")
+        line = line_of(results, reading.chain_of(results, reading.members_of(results, members)), of_nodes=letter == "n")
     except Missing as missing:
         raise CommandError(f"no range of {members}: {missing}") from None
     found = read_series(folder, what, letter, line.labels, step, start)
@@ -394,16 +394,6 @@ def line_range(folder: Path, members: str, what: str, step: int | None, start: f
     path = folder / f"range_{what}_{members}.png"
     style.save(figure, path, results.mark)
     say(str(path))
-
-
-def members_of(results: Results, name: str) -> Flags:
-    """(m,) the elements of a set. Missing: there are no fields; CommandError: there is no such set in them."""
-    count = len(results.mesh.element_labels)
-    cells = read_field(results.fields[0][1], of="CellData").items()
-    sets = {key.removeprefix("SET "): array > 0 for key, array in cells if array.dtype == np.uint8}
-    if name not in sets:
-        raise CommandError(unknown("element set", name, sets).args[0] + f" (of {count} elements)")
-    return sets[name]
 
 
 def extremes_of(series: Series) -> list[float]:

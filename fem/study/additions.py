@@ -56,7 +56,8 @@ def register(
     integrator  () -> a scheme, or its coefficients (``fem/solve/schemes.py``)
     quantity    (values) -> numbers (..., p), or vectors (..., p, 3) with ``axes="123"``, of p nodes or elements, from
                 other quantities: ``values["U"]``; of elements also ``values.ends("U")`` (..., p, 2, 3), that of the
-                nodes at both ends; of: "nodes" or "elements"; unit: its formula (``length/time``)
+                nodes at both ends; of: "nodes" or "elements"; unit: its formula (``length/time``);
+                axes: "123" of vectors
     command     (deck, parameters, say) -> exit code, or nothing; help: its line in ``fem --help``
 
     An installed package registers by an entry point of the group ``fem`` that names its module; it is imported where a

@@ -77,8 +77,9 @@ class Cluster:
             raise FemError(f"{lonely}; finished parameter sets are kept; {CONTINUES}")
 
 
-def on_dask(line: sharing.Line, workers: int | None, scheduler: str) -> Iterator[list[Answer]]:
-    """On a Dask cluster: ``local`` starts one here, ``tls://host:port`` or ``tcp://...`` joins one that runs.
+def on_dask(line: sharing.Line, workers: int | None, scheduler: Any) -> Iterator[list[Answer]]:
+    """On a Dask cluster: ``local`` starts one here, ``tls://host:port`` or ``tcp://...`` joins one that runs; a
+    ``Client`` of the caller is used as it is, and stays open.
     The scheduler computes the blocks of a lost worker again elsewhere."""
     first, model = yield from sharing.first_readable(line)
     if first is not None and model is not None:
@@ -116,9 +117,16 @@ class ReadHere:
 
 
 @contextmanager
-def connected(scheduler: str, workers: int | None) -> Iterator[tuple[Cluster, int]]:
+def connected(scheduler: Any, workers: int | None) -> Iterator[tuple[Cluster, int]]:
     """A team on a cluster, and the number of its threads; ``workers`` is for a ``local`` one.
     CommandError: distributed is not installed, no scheduler answers, or the workers have another version of fem."""
+    if not isinstance(scheduler, str):
+        if workers is not None or not hasattr(scheduler, "submit"):
+            what = "the cluster of a client decides the number of workers" if workers else f"got {scheduler!r}"
+            raise CommandError(f"scheduler= takes local, an address or a Client of Dask: {what}")
+        team = Cluster(scheduler, str(scheduler.scheduler.address))
+        yield team, team.capacity // 2
+        return
     if scheduler != LOCAL and "://" not in scheduler:
         raise CommandError(f"--scheduler takes local or an address such as tls://host:8786, not {scheduler!r}")
     if scheduler != LOCAL and workers is not None:

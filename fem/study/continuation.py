@@ -219,6 +219,8 @@ def continuation(
     of the excitation (0: aperiodic), range and section of ``what``, ``taut`` (fraction of increments in which ropes are
     taut and stops closed), ``exponent`` with its error.
 
+    deck        path of the ``.inp``, or a ``Model``, as for ``sweep``
+    back        also down again
     grid        name -> values in upward order;  parameters: other values that override those of the deck
     period      time between two points of the section, or a ``*PARAMETER``; None: that of the deck's PERIODIC amplitude
     transient   periods before the section at each value;  points: points of the section, one per period

@@ -31,7 +31,7 @@ from fem.study.rigidity import Rigidity, rigidity
 from fem.study.row import EXTREMES, LIFE, SCATTER, Record, layout_of
 from fem.study.scatter import life_of, read_scatter, write_lives, write_seeds
 from fem.study.sections import SAME, Sections
-from fem.study.sweep import Plan, Sweep, carry_out, computed, first_of, make_plan, report_failures, run_sweep
+from fem.study.sweep import Plan, Scheduler, Sweep, carry_out, computed, first_of, make_plan, report_failures, run_sweep
 
 
 def folder_of(options: Namespace, model: Model, study: Study, names: Sequence[str], of: str = "_one") -> OwnFolder:
@@ -246,7 +246,7 @@ def basins(
     again: bool = True,
     output: str | Path | None = None,
     workers: int | None = None,
-    scheduler: str | None = None,
+    scheduler: Scheduler = None,
     force: bool = False,
     progress: Progress = False,
 ) -> Basins:

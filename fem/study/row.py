@@ -15,7 +15,7 @@ import numpy as np
 from fem.arrays import Floats
 from fem.errors import CommandError
 from fem.model import Model
-from fem.model.named import PRINTS, TABLES, Named, item_named
+from fem.model.named import COLUMNS, PRINTS, TABLES, Named, members_named, series_named
 from fem.model.quantities import ENERGIES
 from fem.runner import drive, verdict_of
 from fem.runs.history import History, HistorySink
@@ -34,7 +34,8 @@ FATIGUE = "damage", "rate"
 class Record:
     """Time series of which a sweep records statistics.
 
-    what      their names, as in ``fem post``: ``T_e12`` (of element 12), ``U3_n5`` (of node 5); a sequence, or one text
+    what      their names, as in ``fem post``: ``T_e12`` (of element 12), ``U3_n5`` (of node 5), ``T_TOPS`` (at each
+              instant the largest in the set TOPS); a sequence, or one text
     step      only this step, counted from 1; None: all steps
     start     total time from which values count
     slope, constant  m and K of the S-N curve N = K range^-m; None: no damage
@@ -59,7 +60,7 @@ class Record:
 
     def __post_init__(self) -> None:
         named = self.what.split(",") if isinstance(self.what, str) else self.what
-        object.__setattr__(self, "what", tuple(str(item_named(name)) for name in named))
+        object.__setattr__(self, "what", tuple(str(series_named(name)) for name in named))
         if len(set(self.what)) < len(self.what):
             raise CommandError("the same series is recorded twice")
         check_curve(self.slope, self.constant, self.strength, self.goodman)
@@ -81,7 +82,7 @@ class Record:
 
     def is_derived(self) -> bool:
         """Some of it follows from what the solver records."""
-        return any(number.quantity.derived for number in map(item_named, self.what))
+        return any(COLUMNS[each.kind][each.column][0].derived for each in map(series_named, self.what))
 
     def check(self, model: Model) -> None:
         """CommandError: a number is not printed in the step, or in none; it has the request that is missing."""
@@ -89,7 +90,7 @@ class Record:
         if self.step is not None and self.step not in steps:
             raise CommandError(f"--step {self.step}: the deck has {len(model.steps)} steps")
         moving = [n for n in steps if not model.steps[n - 1].small_motion]
-        for number in map(item_named, self.what):
+        for number in (each for name in self.what for each in members_named(model.mesh, name)):
             if number.label not in labels_printed(model, number.kind, moving if self.step is None else [self.step]):
                 where = "" if self.step is None else f" in step {self.step}"
                 raise CommandError(f"{number} is not printed{where}: {number.request}")
@@ -124,22 +125,30 @@ class Recorder(Keeper):
     """Keeps numbers over time, and makes what is recorded of them."""
 
     def __init__(self, model: Model, record: Record, lanes: tuple[int, ...] = ()) -> None:
-        super().__init__(model, list(map(item_named, record.what)), lanes)
+        members = [members_named(model.mesh, name) for name in record.what]
+        numbers = list(dict.fromkeys(each for of in members for each in of))
+        super().__init__(model, numbers, lanes)
+        self._members = [[numbers.index(each) for each in of] for of in members]
         self._record = record
         self._parts: list[list[tuple[Floats, Floats]]] = [[] for _ in record.what]
 
     def add(self, rows: Rows) -> None:
         late = (rows.time >= self._record.start).reshape(len(rows.time), -1).any(axis=1)  # in some lane
         if self._record.step in (None, rows.step) and late.any():
-            for places, found in self._signals.parts(rows.values(self._model)):
-                for place, its in zip(self._here[places], found.swapaxes(0, 1), strict=True):
-                    self._parts[place].append((rows.time[late], its[late]))
+            found = {
+                place: its[late]
+                for places, values in self._signals.parts(rows.values(self._model))
+                for place, its in zip(self._here[places].tolist(), values.swapaxes(0, 1), strict=True)
+            }
+            for parts, members in zip(self._parts, self._members, strict=True):
+                if here := [found[place] for place in members if place in found]:
+                    parts.append((rows.time[late], np.maximum.reduce(here)))
 
     def columns(self) -> Floats:
         """(c, ...) numbers in the order of ``Record.columns``; NaN where there are no values."""
-        return np.concatenate([self._of(*each) for each in zip(self._numbers, self._parts, strict=True)])
+        return np.concatenate([self._of(*each) for each in zip(self._record.what, self._parts, strict=True)])
 
-    def _of(self, number: Named, parts: Sequence[tuple[Floats, Floats]]) -> Floats:
+    def _of(self, name: str, parts: Sequence[tuple[Floats, Floats]]) -> Floats:
         """(kept, ...) of one number."""
         found = np.full((len(self._record.kept), *self._lanes), np.nan)
         if parts:
@@ -148,7 +157,7 @@ class Recorder(Keeper):
                 its = time[(slice(None), *lane)]
                 late = its >= self._record.start
                 kept = values[(slice(None), *lane)][late]
-                series = Series(str(number), np.zeros(len(kept)), its[late], kept)
+                series = Series(name, np.zeros(len(kept)), its[late], kept)
                 if late.any() and np.isfinite(series.values).all():
                     found[(slice(None), *lane)] = self._record.numbers(series)
         return found

@@ -10,7 +10,7 @@ from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeAlias
 
 import numpy as np
 
@@ -35,6 +35,8 @@ from fem.study.table import CONTINUES, RECORD, SweepTable, sweep_folder
 from fem.study.workers import Line, on_this_machine
 
 NAMED_FAILURES = 3
+Scheduler: TypeAlias = Any
+"""None, the name or address of a Dask cluster, or a ``distributed.Client``, which is untyped."""
 QuestionOf = Callable[[Model], Question]
 Drawer = Callable[["Sweep", Path, "Plan"], None]
 Computer = Callable[[Ints], Generator[list[Answer], None, None]]
@@ -136,7 +138,7 @@ def sweep(
     parameters: Mapping[str, float] | None = None,
     output: str | Path | None = None,
     workers: int | None = None,
-    scheduler: str | None = None,
+    scheduler: Scheduler = None,
     record: Record | None = None,
     history: bool = False,
     force: bool = False,
@@ -153,7 +155,8 @@ def sweep(
     output      folder for ``sweep.csv`` and ``sweep.json``; an interrupted sweep in the same folder continues where it
                 stopped, another sweep of the same deck file is overwritten; None: no files
     workers     largest number of processes or threads (short sweeps use none); None: one per processor
-    scheduler   None: this machine; ``local``: a Dask cluster on this machine; ``tls://host:port``, ``tcp://``: that one
+    scheduler   None: this machine; ``local``: a Dask cluster on it; ``tls://host:port``, ``tcp://``: that one;
+                or a ``distributed.Client`` of yours, which stays open
     record      time series of which the table also contains mean, std, extremes and fatigue damage
     history     also keep every ``History`` (all points are computed then)
     force       replace files with the program's own names in any folder; never a file that the deck is read from
@@ -328,7 +331,7 @@ def carry_out(
 
 
 def computed(
-    plan: Plan, points: Ints, workers: int | None, scheduler: str | None
+    plan: Plan, points: Ints, workers: int | None, scheduler: Scheduler
 ) -> Generator[list[Answer], None, None]:
     """Answers of some points, as they come."""
     jobs, count = Line(jobs_of(plan, points)), len(points)

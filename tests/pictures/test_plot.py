@@ -210,3 +210,25 @@ def test_legends_lie_apart(deck: str, swing: Path, tmp_path: Path) -> None:
             assert all(figure.bbox.width >= box.x1 and box.x0 >= 0.0 for box in boxes), draw.__name__
             counts[draw.__name__] = len(legends)
     assert counts["response"] > 1
+
+
+@pytest.mark.long
+def test_a_motion_in_memory_has_the_figures_of_its_files(swing: Path, tmp_path: Path) -> None:
+    """To the last byte; but for forces in joints, which follow from loads that a motion does not hold, and rotations of
+    bodies, of which there are none."""
+    drawn = fem.plot(swing, output=tmp_path / "files")
+    again = fem.load(swing).plot(output=tmp_path / "memory")
+    assert [path.name for path in again] == [path.name for path in drawn if path.stem not in ("joints", "rotations")]
+    differ = [path.stem for path in again if path.read_bytes() != (tmp_path / "files" / path.name).read_bytes()]
+    assert not differ
+
+
+def test_a_motion_in_memory_is_drawn_and_shown(tmp_path: Path) -> None:
+    """Without a folder, files last as long as the program; notebooks show what is in them."""
+    history = fem.run(ROOT / "inputs" / "sdnl100.inp")
+    (energies,) = pictures = history.plot("energy")
+    assert energies.is_file() and energies.name == "energies.png"
+    assert 'src="data:image/png;base64,iVBOR' in pictures._repr_html_()
+    vectors = fem.plot(history, "energy", format="svg", output=tmp_path)
+    assert 'src="data:image/svg+xml;base64,' in vectors._repr_html_() and vectors == [tmp_path / "energies.svg"]
+    assert fem.plot(history, "energy", format="pdf", output=tmp_path)._repr_html_().startswith("<p>")

@@ -78,6 +78,20 @@ def cluster(tmp_path_factory):
     running.end()
 
 
+def test_a_client_of_the_caller_is_used_and_stays_open(cluster, tmp_path):
+    cluster.with_workers(2)
+    deck, grid = write_swing(tmp_path), {"length": [1.0, 1.5, 2.0]}
+    with distributed.Client(cluster.address) as client:
+        found = fem.sweep(deck, grid, scheduler=client)
+        assert client.status == "running" and not found.failed.any()
+        with pytest.raises(fem.CommandError, match="decides the number of workers"):
+            fem.sweep(deck, grid, scheduler=client, workers=2)
+    here = fem.sweep(deck, grid)
+    assert all(found[name].tolist() == here[name].tolist() for name in here)
+    with pytest.raises(fem.CommandError, match="an address or a Client of Dask"):
+        fem.sweep(deck, grid, scheduler=7)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="kills a process at once")
 def test_a_sweep_survives_the_loss_of_a_worker(tmp_path, monkeypatch, cluster):
     monkeypatch.chdir(tmp_path)

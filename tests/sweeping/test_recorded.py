@@ -178,3 +178,80 @@ def test_figure_goes_through_the_means_of_samples():
 def test_columns_have_units():
     assert [si_unit(f"U3_n5_{what}") for what in ("mean", "std", "max", "Tz", "rate")] == ["m", "m", "m", "s", "1/s"]
     assert si_unit("T_e12_damage") == "" and si_unit("T_12_max") == "N"
+
+
+LINE = """*HEADING
+Three bars in a row that are shaken
+*PARAMETER
+pull = 1.
+*NODE, NSET=ALL
+1, 0., 0., 0.
+2, 1., 0., 0.
+3, 2., 0., 0.
+4, 3., 0., 0.
+*NSET, NSET=TIPS
+2, 4
+*ELEMENT, TYPE=T3D2, ELSET=BARS
+1, 1, 2
+2, 2, 3
+3, 3, 4
+*ELSET, ELSET=TOPS
+1, 3
+*SOLID SECTION, ELSET=BARS, MATERIAL=M, MASS=LUMPED
+1e-4
+*MATERIAL, NAME=M
+*ELASTIC
+1e9
+*DENSITY
+8000.
+*INITIAL CONDITIONS, TYPE=STRESS
+BARS, 1e6
+*BOUNDARY
+1, 1, 3
+ALL, 2, 2
+*STEP, NLGEOM
+*DYNAMIC, DIRECT
+0.001, 0.01
+*CLOAD
+4, 1, 100.
+4, 3, <pull>
+*NODE PRINT, NSET=ALL
+U
+*EL PRINT, ELSET=BARS
+T
+*END STEP
+*STEP, NLGEOM
+*DYNAMIC, DIRECT
+0.001, 0.1
+*END STEP
+"""
+
+
+def test_of_a_set_it_is_the_largest_at_each_instant(tmp_path, monkeypatch, capsys):
+    """In sweeps, run by run and as lanes, and in ``fem post``: what the motion of each member says."""
+    monkeypatch.chdir(tmp_path)
+    deck = tmp_path / "net.inp"
+    deck.write_text(LINE)
+    record = fem.Record("T_TOPS, U3_TIPS, T_e1", step=2)
+    few = fem.sweep(deck, {"pull": [1.0, 2.0]}, record=record, history=True)
+    for place, history in enumerate(few.histories):
+        late = history.of_step(2)
+        tension = np.max([history.of_element(label, "T")[late] for label in (1, 3)], axis=0)
+        lift = np.max([history.of_node(label)[late, 2] for label in (2, 4)], axis=0)
+        for name, values in (("T_TOPS", tension), ("U3_TIPS", lift)):
+            assert few[f"{name}_max"][place] == values.max() and few[f"{name}_min"][place] == values.min()
+            assert few[f"{name}_mean"][place] == pytest.approx(values.mean(), rel=1e-9)
+        assert few["T_TOPS_mean"][place] > few["T_e1_mean"][place]
+    many = fem.sweep(deck, {"pull": np.linspace(1.0, 2.0, 80)}, record=record)
+    for name in record.columns():
+        assert many[name][[0, -1]] == pytest.approx(few[name], rel=1e-7, abs=1e-9, nan_ok=True)
+    fem.run(deck, output="out")
+    for name in ("T_TOPS", "U3_TIPS"):
+        stats = posted(capsys, "stats", "out", "--what", name, "--step", "2")
+        assert stats["max"] == few[f"{name}_max"][0] and stats["min"] == few[f"{name}_min"][0]
+    assert main(["post", "stats", "out", "--what", "T_TIPS"]) == 2
+    assert "there is no element set TIPS; there are" in capsys.readouterr().err
+    with pytest.raises(fem.CommandError, match="there is no node set TOPS"):
+        fem.sweep(deck, {"pull": [1.0]}, record=fem.Record("U3_TOPS"))
+    with pytest.raises(fem.CommandError, match="'Q_TOPS' does not name a series"):
+        fem.Record("Q_TOPS")

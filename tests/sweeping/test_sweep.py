@@ -178,8 +178,8 @@ def test_a_wrong_deck_is_exit_2(deck, capsys):
     write_swing(deck.parent, "*DYNAMIC", "*DYNAMICS")
     assert main(["sweep", "swing.inp", "--vary", "length=1,2"]) == 2
     assert "unknown keyword" in capsys.readouterr().err and not Path("results").exists()
-    with pytest.raises(fem.CommandError, match="path"):
-        fem.sweep(fem.read_deck(ROOT / "inputs/sdnl100.inp"), {"length": [1]})
+    with pytest.raises(fem.CommandError, match="given by its path"):
+        fem.sweep(fem.read_deck(ROOT / "inputs/pendulum_lumped.inp"), {"duration": [1]})
 
 
 def test_a_parameter_named_as_a_column_is_refused(deck):

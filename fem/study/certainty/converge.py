@@ -379,6 +379,7 @@ def converge(
     limit       seconds that the runs of one round may take, as estimated from the round before
     processes   at most so many; None: one per processor
     solver      as in ``fem.run``
+    say         receives a line on each round
 
     Raises
     ------
