@@ -31,7 +31,6 @@ MECHANISMS = {
     "rods and equations": "inclined_roller",
     "motion before": "winch",
     "pulleys": "lift_stop",
-    "pulleys and rods": "pulley",
     "rope laws": "polyester_rope",
     "bending": "cantilever",
     "bodies": "moored_vessel",

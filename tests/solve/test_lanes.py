@@ -281,7 +281,7 @@ def test_kernels_with_branches_are_called_lane_after_lane():
     limits, x, out = Lanes(1, 8), Lanes(3, 8), Lanes(3, 8)
     limits.array[:], x.array[:] = np.arange(8.0), np.random.default_rng(1).normal(size=(3, 8))
     expected = np.array(
-        [[first_beyond.function(limits.array[0, lane], Pair(x.array[:, lane], [2]), [0.0] * 3) for lane in range(8)]]
+        [[first_beyond.function(limits.array[0, lane], Pair(x.array[:, lane], [2]), np.zeros(3)) for lane in range(8)]]
     )
     ask(limits, Pair(x, np.array([2])), out)
     assert np.array_equal(limits.array, expected)
