@@ -29,11 +29,11 @@ MECHANISMS = {
     "removed bars": "twin_lines",
     "fallen masses": "ice_drop",
     "rods and equations": "inclined_roller",
-    "motion before": "winch",
+    "modes before": "galloping_spans",
     "pulleys": "lift_stop",
+    "pulleys and a band": "zip_line",
     "rope laws": "polyester_rope",
     "bending": "cantilever",
-    "bodies": "moored_vessel",
 }
 
 
