@@ -65,7 +65,7 @@ DOOR = {
 """What rooms beside the core may ask of it, besides descriptions (``model``), results (``runs``) and what all share:
 names that have to keep their meaning while the core changes. Nothing of ``linear``, ``solve`` and ``compiled``."""
 ARRAYS = (ast.Name, ast.Attribute)
-INNER = {"inner_kernel", "called_kernel", "number_kernel"}
+INNER = {"inner_kernel", "called_kernel", "single_kernel", "number_kernel"}
 
 
 @cache

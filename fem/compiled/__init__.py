@@ -57,6 +57,12 @@ def called_kernel(function: Function) -> Function:
     return cast(Function, Kernel(function, FAST, inner=True, inline=False, compiler=COMPILER))
 
 
+def single_kernel(function: Function) -> Function:
+    """A called kernel of plain numbers, with any branches on them: lanes call it one after the other."""
+    made = Kernel(function, FAST, inner=True, inline=False, compiler=COMPILER, is_single=True)
+    return cast(Function, made)
+
+
 def number_kernel(function: Function) -> Function:
     """An inner kernel that may assume its operands are numbers; the caller tests its results for NaN.
 

@@ -75,7 +75,8 @@ def traces_of(kernel: Kernel, whole: bool, seen: set[str]) -> Iterator[str]:
     is_first = not seen
     seen.add(kernel.name)
     function = kernel.function
-    yield f"{kernel.name} {sorted(kernel.fast)} {kernel.inner} {kernel.inline} {function.__defaults__}"
+    ways = kernel.inner, kernel.inline, kernel.is_single
+    yield f"{kernel.name} {sorted(kernel.fast)} {ways} {function.__defaults__}"
     yield f"{kernel.signature} {function.__annotations__.get('return')}"
     if not (kernel.inline or is_first or whole):
         return

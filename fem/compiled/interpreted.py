@@ -126,7 +126,8 @@ def takes(job: Job, asked: Compiler | None) -> bool:
 
 
 def has_lanes(kinds: Kind) -> bool:
-    """Whether packs of lanes are among arguments of these kinds: all kernels that get them are inlined."""
+    """Whether packs of lanes are among arguments of these kinds: all kernels that get them are inlined, or called
+    lane after lane."""
     return isinstance(kinds, tuple) and (kinds[:1] in (("lanes",), ("fixed",)) or any(map(has_lanes, kinds)))
 
 

@@ -153,13 +153,15 @@ class Kernel:
     fast      fast-math flags
     inline    into kernels that call it; else it is a separate unit that they call
     compiler  None: it is never called from Python
+    is_single lanes call it one after the other
     """
 
     def __init__(
-        self, function: Callable[..., Any], fast: Set[str], inner: bool, inline: bool, compiler: Compiler | None = None
-    ) -> None:
+        self, function: Callable[..., Any], fast: Set[str], inner: bool, inline: bool, compiler: Compiler | None = None,
+        is_single: bool = False,
+    ) -> None:  # fmt: skip
         self.function, self.fast, self.inner, self.inline = function, fast, inner, inline
-        self.compiler = compiler
+        self.compiler, self.is_single = compiler, is_single
         self.name = f"{function.__module__}:{function.__qualname__}"
         self.variants: list[Variant] = []
         self.__doc__, self.__name__, self.__module__ = function.__doc__, function.__name__, function.__module__

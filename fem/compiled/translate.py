@@ -45,6 +45,7 @@ from fem.compiled.native import (
     returned,
     type_of,
 )
+from fem.compiled.singly import WIDE, of_one, singly, widths_of
 from fem.compiled.store import BODY, FIND_LATE, Unit, keep, stored, symbol_of
 
 
@@ -243,6 +244,9 @@ def as_target() -> Iterator[tuple[Any, Any]]:
 @cache
 def callee(kernel: Kernel, arguments: tuple[Any, ...]) -> tuple[Any, Any, Any]:
     """Return type and key of a kernel that another one calls with these types, and types of the passed arguments."""
+    widths = [width for its in arguments for width in widths_of(its)] if kernel.is_single else []
+    if widths:
+        return callee_of_lanes(kernel, arguments, widths[0])
     if not kernel.inline:
         try:
             kinds = tuple(kind_of_type(its) for its in arguments)
@@ -253,6 +257,17 @@ def callee(kernel: Kernel, arguments: tuple[Any, ...]) -> tuple[Any, Any, Any]:
             return its.restype, symbol_of(kernel.name, kinds), its.argtypes
     result = translated(kernel, arguments)
     return result.signature.return_type, result.entry_point, arguments
+
+
+def callee_of_lanes(kernel: Kernel, arguments: tuple[Any, ...], width: int) -> tuple[Any, Any, Any]:
+    """``callee`` of a kernel that lanes call one after the other."""
+    alone = tuple(map(of_one, arguments))
+    kinds = tuple(map(kind_of_type, alone))
+    symbol, its = symbol_of(kernel.name, kinds), declared(kernel, alone, kinds)
+    key = f"lanes {symbol} {arguments}"
+    code = singly(symbol, its, width), key, (types.VarArg(types.Any),)
+    contexts()[1].insert_func_defn([code])
+    return WIDE[its.restype](width), key, arguments
 
 
 NEEDS: dict[str, tuple[Kernel, Any, Any]] = {}

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Floats, Ints, Vector
-from fem.compiled import called_kernel, inner_kernel
+from fem.compiled import inner_kernel, single_kernel
 from fem.forces.protocol import Family, Tangent, Trial, blend, component, cross, dot
 
 SMALL = 0.1
@@ -107,7 +107,7 @@ def secant_slope(phi0: float, phi1: float, mean: float) -> float:
     return 0.5 * slope_over_sine(2.0 * math.asin(math.sqrt((start + 2.0 * end) / 6.0)))
 
 
-@called_kernel
+@single_kernel
 def evaluate(trial: Trial, group: Bends, force: Floats, flow: Floats, tangent: Tangent) -> float:
     """Forces of all angles (see the heading of the file). Infinite if a line is folded."""
     energy = 0.0
@@ -219,7 +219,7 @@ def difference(which: int, k: int, x: Floats, group: Bends) -> Vector:
     return x[j] - x[i], x[j + 1] - x[i + 1], x[j + 2] - x[i + 2]
 
 
-@called_kernel
+@single_kernel
 def resist(trial: Trial, group: Bends, force: Floats, flow: Floats, tangent: Tangent) -> float:
     """Forces of BETA, which store no energy."""
     if trial.rate == 0.0:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.compiled import called_kernel, inner_kernel
+from fem.compiled import inner_kernel, single_kernel
 from fem.forces.curves import Curves, distinct, gathered, value_at
 from fem.forces.protocol import GIVEN, Family, Tangent, Trial
 
@@ -54,7 +54,7 @@ def middle_of(body: int, count: int, axis: int, points: Ints, u: Floats) -> floa
     return total / count
 
 
-@called_kernel
+@single_kernel
 def evaluate(trial: Trial, group: Moments, force: Floats, flow: Floats, tangent: Tangent) -> float:
     """Forces of all rows (see the heading of the file)."""
     u0, u1 = trial.u0, trial.u1

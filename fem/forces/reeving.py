@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Floats, Ints, Vector
-from fem.compiled import called_kernel, inner_kernel, kernel
+from fem.compiled import called_kernel, inner_kernel, kernel, single_kernel
 from fem.forces.bar import INV_LENGTH, stiffening
 from fem.forces.curves import distinct, gathered, value_at
 from fem.forces.laws import LEG, MEASURES, write_values
@@ -191,7 +191,7 @@ def weigh(
         spread(k, number, -trial.weight * half, g1, first, second if two else NONE, group, tangent)
 
 
-@called_kernel
+@single_kernel
 def values(group: Lines, index: int, u: Floats, v: Floats, state: Floats, row: Floats) -> None:
     """E, S, N, T of leg 1, and T of leg 2."""
     at = group.first + REMEMBERED * index
@@ -208,7 +208,7 @@ def values(group: Lines, index: int, u: Floats, v: Floats, state: Floats, row: F
             row[4] = law_at(index, stretch(leg_of(index, 1, u, group), second), group)[1]
 
 
-@called_kernel
+@single_kernel
 def mass(group: Lines, time: float, place: Floats, u: Floats, state: Floats, block: Floats) -> None:
     """Half of each leg at either end, less what the model has there already."""
     for k in range(group.nodes.shape[0]):
@@ -237,7 +237,7 @@ def put(node: int, value: float, block: Floats) -> None:
         block[node, 4 * c] += value
 
 
-@called_kernel
+@single_kernel
 def evaluate(trial: Trial, group: Lines, force: Floats, flow: Floats, tangent: Tangent) -> float:
     """Forces and tangents of all lines, and their states; the energy they store."""
     energy = 0.0

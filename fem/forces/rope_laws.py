@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Floats, Ints, Vector
-from fem.compiled import called_kernel, inner_kernel, kernel
+from fem.compiled import inner_kernel, kernel, single_kernel
 from fem.forces import bar
 from fem.forces.bar import AREA, BASE_CONSTANT, INV_LENGTH, REF, STARTING
 from fem.forces.laws import MEASURES, measure, table_point, table_segment, write_values
@@ -298,7 +298,7 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> RopeBars:
     return group
 
 
-@called_kernel
+@single_kernel
 def evaluate(trial: Trial, group: RopeBars, force: Floats, flow: Floats, tangent: Tangent) -> float:
     """Forces and tangents of all bars; the energy they store."""
     energy = 0.0
@@ -407,7 +407,7 @@ def add(
             cross[pair, 9 + 3 * a + c] -= slope
 
 
-@called_kernel
+@single_kernel
 def values(group: RopeBars, index: int, u: Floats, v: Floats, state: Floats, row: Floats) -> None:
     """E, S, N, T as of any bar; the strain is that of the bar, the stress that of the last good increment."""
     i, j = 3 * group.nodes[index, 0], 3 * group.nodes[index, 1]

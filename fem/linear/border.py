@@ -19,6 +19,7 @@ import math
 
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel
+from fem.compiled.lanes import every, some, where
 from fem.forces.bar import ALPHA, GAP, GEOMETRIC, INV_LENGTH, Bars, P, Q
 from fem.forces.protocol import Tangent
 from fem.linear.chain import LinearSystem, invert, times
@@ -34,14 +35,15 @@ def solve_with_border(
 ) -> bool:
     """du and tau of ``linear``, whose block is unchanged; False: a pivot is not safe.
     numbers (blocks, 9), band and x (its rows: the equations of the border)  work arrays"""
-    count, du, target = plan.own.shape[0], linear.du, 0
+    count, du, target, is_safe = plan.own.shape[0], linear.du, 0, True
     for dof in range(du.shape[0]):
         du[dof] = linear.residual[dof] if linear.free[dof] != 0.0 else 0.0
     is_coupled = fill(plan, linear.tangent, linear.block, numbers)
     for k in range(plan.sequence.shape[0]):
         i = plan.sequence[k]
-        if not invert(False, numbers, i, 0.0, linear.free, numbers):
-            return False
+        is_safe = is_safe & invert(False, numbers, i, 0.0, linear.free, numbers)
+        if not some(is_safe):
+            return is_safe
         x0, x1, x2 = times(0, i, numbers, du[3 * i], du[3 * i + 1], du[3 * i + 2])
         du[3 * i], du[3 * i + 1], du[3 * i + 2] = x0, x1, x2
         for m in range(plan.first[k], plan.first[k + 1] if is_coupled else plan.first[k]):
@@ -59,8 +61,10 @@ def solve_with_border(
                     numbers[to, c] -= y0
                     numbers[to, 3 + c] -= y1
                     numbers[to, 6 + c] -= y2
-    if plan.border.shape[0] > 0 and not solve_border(plan, bars, linear, numbers, band, x):
-        return False
+    if plan.border.shape[0] > 0:
+        is_safe = is_safe & solve_border(plan, bars, linear, numbers, band, x)
+        if not some(is_safe):
+            return is_safe
     for k in range(plan.sequence.shape[0] - 1 if is_coupled else -1, -1, -1):
         i, y0, y1, y2 = plan.sequence[k], 0.0, 0.0, 0.0
         for m in range(plan.first[k], plan.first[k + 1]):
@@ -71,7 +75,7 @@ def solve_with_border(
         du[3 * i] -= x0
         du[3 * i + 1] -= x1
         du[3 * i + 2] -= x2
-    return True
+    return is_safe
 
 
 @inner_kernel
@@ -87,11 +91,11 @@ def fill(plan: EliminationPlan, tangent: Tangent, block: Floats, numbers: Floats
     for i in range(block.shape[0]):
         for c in range(9):
             numbers[plan.own[i], c] = block[i, c]
-    bars, is_coupled = tangent.ends.shape[0], False
+    bars, is_coupled = tangent.ends.shape[0], False  # in any lane
     for e in range(bars):
-        alpha = bar_tangent[ALPHA, e] if bar_tangent[ALPHA, e] < math.inf else 0.0
+        alpha = where(bar_tangent[ALPHA, e] < math.inf, bar_tangent[ALPHA, e], 0.0)
         coupling = off[e] if off.shape[0] > 0 else 0.0
-        if alpha == 0.0 and bar_tangent[GEOMETRIC, e] == 0.0 and coupling == 0.0:
+        if every((alpha == 0.0) & (bar_tangent[GEOMETRIC, e] == 0.0) & (coupling == 0.0)):
             continue
         i, j = tangent.ends[e, 0], tangent.ends[e, 1]
         is_coupled = is_coupled | (plan.rank[i] < 0) | (plan.rank[j] < 0)
@@ -110,7 +114,7 @@ def fill(plan: EliminationPlan, tangent: Tangent, block: Floats, numbers: Floats
                 numbers[back, 3 * a + c] -= value
     for p in range(cross.shape[0]):
         for c in range(9):
-            is_coupled = is_coupled | (cross[p, c] != 0.0) | (cross[p, 9 + c] != 0.0)
+            is_coupled = is_coupled | some((cross[p, c] != 0.0) | (cross[p, 9 + c] != 0.0))
             numbers[plan.between[bars + p, 0], c] += cross[p, c]
             numbers[plan.between[bars + p, 1], c] += cross[p, 9 + c]
     return is_coupled
@@ -133,14 +137,14 @@ def solve_border(
             row = 3 * plan.inner[k, 0] + a
             for c in range(3):
                 value, col = numbers[begin + k, 3 * a + c], 3 * plan.inner[k, 1] + c
-                if value == 0.0:
+                if every(value == 0.0):
                     continue
                 for s in range(start[row], start[row + 1]):
                     for t in range(start[col], start[col + 1]):
                         band[column[s], column[t] - column[s] + width] += factor[s] * factor[t] * value
     if bars.rods.shape[0] > 0:
         size = largest_entry(width, band)
-    size = size if size > 0.0 else 1.0
+    size = where(size > 0.0, size, 1.0)
     for r in range(bars.rods.shape[0]):
         e, own = bars.rods[r], plan.multiplier[r]
         scale = size * bars.constants[INV_LENGTH, e]
@@ -157,8 +161,9 @@ def solve_border(
     for k in range(start.shape[0] - 1):
         for s in range(start[k], start[k + 1]):
             x[column[s]] += factor[s] * du[3 * plan.border[k // 3] + k % 3]
-    if not eliminate_rows(width, band, x):
-        return False
+    is_safe = eliminate_rows(width, band, x)
+    if not some(is_safe):
+        return is_safe
     for k in range(start.shape[0] - 1):
         value = 0.0
         for s in range(start[k], start[k + 1]):
@@ -167,7 +172,7 @@ def solve_border(
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         linear.tau[e] = size * bars.constants[INV_LENGTH, e] * x[plan.multiplier[r]]
-    return True
+    return is_safe
 
 
 @inner_kernel
@@ -184,27 +189,21 @@ def eliminate_rows(width: int, band: Floats, x: Floats) -> bool:
     """Solution in x, which holds the right-hand side; False where singular. ``band`` is overwritten.
     width  half of the band; one less than its rows: the matrix is full"""
     count, largest = band.shape[0], largest_entry(width, band)
+    is_safe: bool = True
     for k in range(count):
         last_row = min(count - 1, k + width)
         last_column = min(count - 1, k + 2 * width)
-        best = k
         for i in range(k + 1, last_row + 1):
-            if abs(band[i, k - i + width]) > abs(band[best, k - best + width]):
-                best = i
-        if not abs(band[best, k - best + width]) > SMALLEST_PIVOT * largest:
-            return False
-        if best != k:
-            for j in range(k, last_column + 1):
-                top = band[k, j - k + width]
-                band[k, j - k + width] = band[best, j - best + width]
-                band[best, j - best + width] = top
-            top = x[k]
-            x[k] = x[best]
-            x[best] = top
+            is_larger = abs(band[i, k - i + width]) > abs(band[k, width])
+            if some(is_larger):
+                exchange(is_larger, k, i, last_column, width, band, x)
+        is_safe = is_safe & (abs(band[k, width]) > SMALLEST_PIVOT * largest)
+        if not some(is_safe):
+            return is_safe
         inverse = 1.0 / band[k, width]
         for i in range(k + 1, last_row + 1):
             factor = band[i, k - i + width] * inverse
-            if factor != 0.0:
+            if some(factor != 0.0):
                 for j in range(k + 1, last_column + 1):
                     band[i, j - i + width] -= factor * band[k, j - k + width]
                 x[i] -= factor * x[k]
@@ -213,4 +212,14 @@ def eliminate_rows(width: int, band: Floats, x: Floats) -> bool:
         for j in range(k + 1, min(count - 1, k + 2 * width) + 1):
             total -= band[k, j - k + width] * x[j]
         x[k] = total / band[k, width]
-    return True
+    return is_safe
+
+
+@inner_kernel
+def exchange(wanted: bool, k: int, i: int, last: int, width: int, band: Floats, x: Floats) -> None:
+    """Rows k and i from column k to the last one, where that is wanted."""
+    for j in range(k, last + 1):
+        top, other = band[k, j - k + width], band[i, j - i + width]
+        band[k, j - k + width], band[i, j - i + width] = where(wanted, other, top), where(wanted, top, other)
+    top, other = x[k], x[i]
+    x[k], x[i] = where(wanted, other, top), where(wanted, top, other)

@@ -364,7 +364,7 @@ def test_versions_and_the_processor_change_the_key(what: str, monkeypatch: pytes
     assert folder.source_key() != before
 
 
-KERNELS = {"kernel", "shared_kernel", "inner_kernel", "called_kernel", "number_kernel"}
+KERNELS = {"kernel", "shared_kernel", "inner_kernel", "called_kernel", "single_kernel", "number_kernel"}
 
 
 def kernels_in(tree: ast.Module) -> list[ast.FunctionDef]:

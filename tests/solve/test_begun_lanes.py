@@ -13,7 +13,7 @@ from fem.runs.record import Requests, SilentSink
 from fem.solve.loop import solve
 from fem.solve.outcome import CONCENTRATED
 from fem.study.lanes.begun import begun, fits
-from fem.study.lanes.run import can_run_in_lanes, march_together
+from fem.study.lanes.run import march_together
 from fem.study.question import Job
 from fem.study.row import layout_of
 
@@ -145,7 +145,11 @@ class LastStep(SilentSink):
 
 def check_alike(text, **series):
     """All models march in lanes, and each gives what its own run gives; counts of iterations are the same."""
-    models = models_of(text, **series)
+    check_models(models_of(text, **series), SERIES)
+
+
+def check_models(models, names):
+    """Series of these names, and the motion, of lanes and of single runs."""
     found = list(march_together(models, record_all=True))
     assert sorted(number for marched in found for number in marched.numbers) == list(range(len(models)))
     for marched in found:
@@ -153,7 +157,7 @@ def check_alike(text, **series):
             own = LastStep(models[number])
             solve(models[number], own, Requests(record_all=True, fields=False))
             alone, rows = own.parts[0].joined(own.parts[1:]), marched.of(number)
-            for name in SERIES:
+            for name in names:
                 expected = getattr(alone, name)
                 near = pytest.approx(expected, rel=1e-9, abs=1e-9 * max(1e-3, np.abs(expected).max()))
                 assert getattr(rows, name) == near, (name, number)
@@ -202,9 +206,3 @@ def test_models_of_one_march_differ_in_numbers_only():
     )
     assert fits(other, first) and not fits(sea, first)
     assert fits(smooth, smooth) and fits(without, without)
-
-
-def test_motions_before_the_last_step_keep_models_out_of_lanes():
-    twice = DRY + DRY[DRY.index("*STEP, NLGEOM\n*DYNAMIC") :]
-    assert can_run_in_lanes(fem.parse_deck(DRY)) == ""
-    assert "statics" in can_run_in_lanes(fem.parse_deck(twice))

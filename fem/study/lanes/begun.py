@@ -16,7 +16,7 @@ from fem.arrays import Floats, Ints
 from fem.compiled import kernel
 from fem.compiled.lanes import Fixed
 from fem.forces.springs import COUNT
-from fem.linear.choice import CHAINS
+from fem.linear.choice import BAND, BORDER, CHAINS
 from fem.model import Model
 from fem.runs.record import Sink
 from fem.solve.clock import expected_increments, increments
@@ -50,14 +50,13 @@ def begun(model: Model, sink: Sink) -> Begun | None:
     run.open()
     last, motion = run.last, run.progress.motion
     stage, timed = last.stage, last.step.timed
-    families, has_rods = stage.system.families, len(stage.bars.rods) > 0
+    families = stage.system.families
     reasons = (
-        stage.choice.solver not in CHAINS,
+        stage.choice.solver not in (*CHAINS, BAND, BORDER),
         last.watched is not None,
-        len(stage.equations.slave) > 0,
         len(stage.nodes.artificial_stiffness) > 0 or len(stage.nodes.caution) > 0,
         np.any(stage.system.springs.constants[:, COUNT]),
-        has_rods and (families is not None or stage.scheme.secant or stage.coefficients.lags),
+        len(stage.bars.rods) > 0 and stage.choice.solver in CHAINS and families is not None,
         without_lanes(families),
     )
     if any(reasons):
@@ -84,11 +83,14 @@ def fits(one: Begun, first: Begun) -> bool:
         (its.bars.off_mass.shape, other.bars.off_mass.shape),
         (its.system.springs.dofs, other.system.springs.dofs),
         (its.system.family, other.system.family),
+        (its.system.gone, other.system.gone),
         (its.nodes.dof_kind, other.nodes.dof_kind),
         (its.nodes.damping.shape, other.nodes.damping.shape),
         (its.nodes.mass_pairs, other.nodes.mass_pairs),
         (its.work.flow.shape, other.work.flow.shape),
         (its.choice.tree.sequence, other.choice.tree.sequence),
+        *zip(its.equations, other.equations, strict=True),
+        *zip(its.choice.plan, other.choice.plan, strict=True),
         (its.coefficients, other.coefficients),
         (criteria(its.limits), criteria(other.limits)),
         (one.model.mesh.node_labels, first.model.mesh.node_labels),

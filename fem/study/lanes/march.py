@@ -17,6 +17,7 @@ from fem.compiled import called_kernel, inner_kernel
 from fem.compiled.lanes import common, some, where
 from fem.forces.families import Groups, write_masses
 from fem.forces.protocol import Tangent
+from fem.linear.border import solve_with_border
 from fem.linear.chain import Diagonal, LinearSystem, solve_chain, solve_unsymmetric_chain
 from fem.linear.factors import POOR, ROUND_OFF
 from fem.solve.newton import groups
@@ -202,17 +203,32 @@ def solve_mass(k: int, problem: Problem, work: Scratch, outcome: Floats) -> None
     fail(not is_safe, NEED_SOLVE, k, outcome)
 
 
+@inner_kernel
+def has_plan(problem: Problem) -> bool:
+    """A band or a border is solved, not chains."""
+    return bool(problem.plan.own.shape[0] > 0)
+
+
+@inner_kernel
+def is_checked(problem: Problem) -> bool:
+    """Linear solves are checked: those of rods and equations."""
+    return bool(problem.bars.rods.shape[0] > 0 or problem.equations.slave.shape[0] > 0)
+
+
 @called_kernel
-def solve_rods(
+def solve_checked(
     is_filled: bool, enough: float, waits: bool, diagonal: Diagonal, problem: Problem, work: Scratch
 ) -> bool:
-    """``solve_checked`` by the elimination of the chain, refined once in lanes that need it; none is asked of those
-    that wait."""
+    """``refine.solve_checked``, refined once in lanes that need it; none is asked of those that wait."""
     nodes, bars, is_solved, error, is_done = problem.nodes, problem.bars, True, np.inf, waits
     keep(is_filled, work)
     for _ in range(2):
         open_again(is_filled, work)
-        is_safe = solve_chain(False, False, is_filled, problem.tree, diagonal, linear_system(nodes, work))
+        if has_plan(problem):
+            linear = linear_system(nodes, work)
+            is_safe = solve_with_border(problem.plan, bars, linear, work.blocks, work.band, work.unknowns)
+        else:
+            is_safe = solve_chain(False, False, is_filled, problem.tree, diagonal, linear_system(nodes, work))
         is_solved = is_solved & (is_safe | is_done)
         for dof in range(work.du.shape[0]):
             work.du[dof] = where(is_done, 0.0, work.du[dof])
@@ -236,7 +252,7 @@ def solve_projection(k: int, phase: int, is_bare: bool, through: Passage, outcom
         mass_blocks(problem.nodes, work)
     diagonal = diagonal_of(phase, is_bare, through.scheme, 1.0, problem.nodes)
     waits = outcome[REASON] != 0.0
-    fail(not solve_rods(not is_bare, ROUND_OFF, waits, diagonal, problem, work), NEED_SOLVE, k, outcome)
+    fail(not solve_checked(not is_bare, ROUND_OFF, waits, diagonal, problem, work), NEED_SOLVE, k, outcome)
 
 
 @inner_kernel
@@ -254,14 +270,9 @@ def project_lanes(k: int, is_bare: bool, moves_velocities: bool, through: Passag
 
 
 @inner_kernel
-def end_lanes(scheme: Coefficients, k: int, problem: Problem, loading: Loading, work: Scratch, outcome: Floats) -> None:
-    """Accelerations of the end of increment k where those of the recursion lag."""
-    nodes, bars = problem.nodes, problem.bars
-    if not scheme.lags:
-        return
-    if bars.off_mass.shape[0] == 0:
-        end_accelerations(k, nodes, loading, work)
-        return
+def couple_accelerations(k: int, problem: Problem, loading: Loading, work: Scratch, outcome: Floats) -> None:
+    """Accelerations of the end of increment k where those of the recursion lag, and bars couple masses."""
+    nodes = problem.nodes
     combine(loading.vectors, loading.factors, k + 1, work.load)
     inertia_forces(problem, work.v, work.a, work.inertia, work.damping_force)
     for dof in range(work.a.shape[0]):
@@ -289,10 +300,16 @@ def take_back(
 
 
 @inner_kernel
-def eliminate(families: Groups, symmetric: bool, is_filled: bool, diagonal: Diagonal, through: Passage) -> bool:
-    """One linear solve along chains."""
+def eliminate(
+    families: Groups, symmetric: bool, is_filled: bool, enough: float, waits: bool, diagonal: Diagonal, through: Passage
+) -> bool:
+    """One linear solve; of lanes that wait nothing is asked."""
     problem, work = through.problem, through.work
     linear = linear_system(problem.nodes, work)
+    if is_checked(problem):
+        return solve_checked(is_filled, enough, waits, diagonal, problem, work)
+    if has_plan(problem):
+        return solve_with_border(problem.plan, problem.bars, linear, work.blocks, work.band, work.unknowns)
     if families is not None:
         return solve_unsymmetric_chain(is_filled, problem.tree, diagonal, linear)
     return solve_chain(symmetric, False, is_filled, problem.tree, diagonal, linear)
@@ -306,23 +323,26 @@ def couple(families: Groups, scheme: Coefficients, dt: float, through: Passage) 
 
 
 @inner_kernel
-def close_lanes(families: Groups, scheme: Coefficients, k: int, through: Passage, outcome: Floats) -> None:
-    """The mass of families, and accelerations, at the end of increment k."""
-    problem, loading, work = through.problem, through.loading, through.work
-    if families is not None:
-        nodes = problem.nodes
-        if nodes.directed_mass.shape[0] > 0 and not scheme.secant:
-            write_masses(families, loading.time[k + 1], nodes.place, work.u, work.state, nodes.directed_mass)
-        if scheme.lags and is_lumped(problem):
-            end_accelerations(k, nodes, loading, work)
-        elif scheme.lags:
-            acceleration_system(scheme, k, problem, loading, through.motion, work)
-            mass_blocks(nodes, work)
-            none = Diagonal(nodes.mass, nodes.damping, 0.0, 0.0)
-            fail(not eliminate(families, False, True, none, through), NEED_SOLVE, k, outcome)
-            move_accelerations(scheme, problem, through.motion, work)
-    else:
-        end_lanes(scheme, k, problem, loading, work, outcome)
+def close_lanes(
+    families: Groups, scheme: Coefficients, k: int, is_bare: bool, through: Passage, outcome: Floats
+) -> None:
+    """The mass of families, and accelerations (of rods velocities, too), at the end of increment k."""
+    problem, loading, work, nodes = through.problem, through.loading, through.work, through.problem.nodes
+    if families is not None and nodes.directed_mass.shape[0] > 0 and not scheme.secant:
+        write_masses(families, loading.time[k + 1], nodes.place, work.u, work.state, nodes.directed_mass)
+    if scheme.projects:
+        project_lanes(k, is_bare, not scheme.secant, through, outcome)
+    elif scheme.lags and is_lumped(problem) and problem.equations.slave.shape[0] == 0:
+        end_accelerations(k, nodes, loading, work)
+    elif scheme.lags and (families is not None or has_plan(problem)):
+        acceleration_system(scheme, k, problem, loading, through.motion, work)
+        mass_blocks(nodes, work)
+        none, waits = Diagonal(nodes.mass, nodes.damping, 0.0, 0.0), outcome[REASON] != 0.0
+        is_safe = eliminate(families, False, True, ROUND_OFF, waits, none, through)
+        fail(not is_safe, NEED_SOLVE, k, outcome)
+        move_accelerations(scheme, problem, through.motion, work)
+    elif scheme.lags:
+        couple_accelerations(k, problem, loading, work, outcome)
 
 
 @inner_kernel
@@ -377,6 +397,85 @@ def open_lanes(needs_acceleration: bool, through: Passage, outcome: Floats) -> N
 
 
 @inner_kernel
+def iterate(
+    families: Groups, symmetric: bool, is_bare: bool, k: int, waits: bool, through: Passage, outcome: Floats
+) -> tuple[float, float, float, float, float]:
+    """Newton iterations of increment k until every lane has converged or failed; nothing is done for those that wait.
+    Stored energy, residual, its scale where that is asked for, flags, linear solves."""
+    scheme, limits, problem, loading = through.scheme, through.limits, through.problem, through.loading
+    motion, work, nodes, bars = through.motion, through.work, through.problem.nodes, through.problem.bars
+    memory, dt = motion.memory, loading.dt[k]
+    strain, norm, scale, flags, spent = 0.0, 0.0, 0.0, 0.0, 0.0
+    iteration, asks = 0, True
+    while True:
+        strain = evaluate(in_increment(scheme, k, problem, loading, motion, work), problem, work)
+        norm = residual(scheme, problem, work)
+        if iteration == 0:
+            if loading.support_dofs.shape[0] > 0:
+                lift(scheme, dt, problem, work)
+        else:
+            is_finite = (norm < HUGE) & (abs(strain) < HUGE)
+            fail(not (is_finite | waits), NOT_FINITE, k, outcome)
+            waits = waits | (not is_finite)
+            if common(limits[LIMIT.relative]) >= 0.0:
+                scale = scale_of(scheme, dt, False, 0.0, None, problem, work)
+            good, special = is_converged(limits, norm, scale, iteration, bars, motion, work)
+            asks = take_back(families, scheme, dt, iteration, asks & (not (good | waits)), limits, memory, work)
+            if some(asks):
+                continue
+            flags = where(waits, flags, special)
+            spent = where(waits, spent, iteration)
+            waits = waits | good
+            if not some(not waits):
+                break
+            is_spent = not (waits | (iteration < limits[LIMIT.iterations]))
+            fail(is_spent, NOT_CONVERGED, k, outcome)
+            waits = waits | is_spent
+            if not some(not waits):
+                break
+        memory[MEMORY.previous] = norm
+        couple(families, scheme, dt, through)
+        if not is_bare:
+            nodal_blocks(scheme, dt, problem, work)
+        diagonal = diagonal_of(CORRECT, is_bare, scheme, dt, nodes)
+        is_safe = eliminate(families, symmetric, not is_bare, TOWARDS, waits, diagonal, through)
+        fail(not (is_safe | waits), NEED_SOLVE, k, outcome)
+        waits = waits | (not is_safe)
+        for dof in range(work.du.shape[0]):
+            work.du[dof] = where(waits, 0.0, work.du[dof])
+        for r in range(bars.rods.shape[0]):
+            work.tau[bars.rods[r]] = where(waits, 0.0, work.tau[bars.rods[r]])
+        correct(scheme, dt, iteration == 0 and loading.support_dofs.shape[0] > 0, problem, work)
+        iteration, asks = iteration + 1, True
+    return strain, norm, scale, flags, spent
+
+
+@inner_kernel
+def remember(norm: float, scale: float, flags: float, memory: Floats) -> None:
+    """Residual and scale of a converged increment, with which later ones are compared."""
+    remembers, smallest = flags != LOADS_VANISHED, memory[MEMORY.smallest_scale]
+    is_smaller = (scale > 0.0) & (not ((smallest > 0.0) & (smallest < scale)))
+    memory[MEMORY.last_residual] = where(remembers, norm, memory[MEMORY.last_residual])
+    memory[MEMORY.smallest_scale] = where(remembers & is_smaller, scale, smallest)
+
+
+@inner_kernel
+def close_all(has_counts: bool, k: int, strain: float, kept: EndedLanes, through: Passage, outcome: Floats) -> float:
+    """``close_increment`` of the lanes that have not ended; the others stay as they are. Returns the energy errors."""
+    scheme, problem, motion, work = through.scheme, through.problem, through.motion, through.work
+    stays = outcome[REASON] != 0.0
+    if has_counts and some(stays):
+        stay_in_place(stays, scheme, problem, motion, work)
+        for i in range(kept.energies.shape[0]):
+            kept.energies[i] = motion.energies[i]
+    error = close_increment(scheme, k, strain, problem, through.loading, motion, work)
+    if has_counts and some(stays):
+        stay(stays, kept.energies, motion.energies)
+        error = where(stays, 0.0, error)
+    return error
+
+
+@inner_kernel
 def march_lanes(
     symmetric: bool, settling: int, stride: int, counts: Floats, kept: EndedLanes, through: Passage, outcome: Floats
 ) -> None:  # fmt: skip
@@ -392,8 +491,7 @@ def march_lanes(
     scheme, limits, problem, loading = through.scheme, through.limits, through.problem, through.loading
     motion, work, record = through.motion, through.work, through.record
     nodes, bars, families = problem.nodes, problem.bars, problem.families
-    memory = motion.memory
-    is_bare = work.tangent.block.shape[0] == 0
+    is_bare = work.tangent.block.shape[0] == 0 and not has_plan(problem)
     count, has_counts, row = loading.dt.shape[0], counts.shape[0] > 0, 0
     fail(not are_finite(0, record), NOT_FINITE, -1, outcome)
     if stride == 0:
@@ -404,73 +502,15 @@ def march_lanes(
         begin(scheme, k, dt, problem, loading, motion, work)
         waits = outcome[REASON] != 0.0
         ends = (k + 1 >= counts[0]) & (not waits)
-        strain, norm, scale, flags, spent = 0.0, 0.0, 0.0, 0.0, 0.0
-        iteration, asks = 0, True
-        while True:
-            strain = evaluate(in_increment(scheme, k, problem, loading, motion, work), problem, work)
-            norm = residual(scheme, problem, work)
-            if iteration == 0:
-                if loading.support_dofs.shape[0] > 0:
-                    lift(scheme, dt, problem, work)
-            else:
-                is_finite = (norm < HUGE) & (abs(strain) < HUGE)
-                fail(not (is_finite | waits), NOT_FINITE, k, outcome)
-                waits = waits | (not is_finite)
-                if common(limits[LIMIT.relative]) >= 0.0:
-                    scale = scale_of(scheme, dt, False, 0.0, None, problem, work)
-                good, special = is_converged(limits, norm, scale, iteration, bars, motion, work)
-                asks = take_back(families, scheme, dt, iteration, asks & (not (good | waits)), limits, memory, work)
-                if some(asks):
-                    continue
-                flags = where(waits, flags, special)
-                spent = where(waits, spent, iteration)
-                waits = waits | good
-                if not some(not waits):
-                    break
-                is_spent = not (waits | (iteration < limits[LIMIT.iterations]))
-                fail(is_spent, NOT_CONVERGED, k, outcome)
-                waits = waits | is_spent
-                if not some(not waits):
-                    break
-            memory[MEMORY.previous] = norm
-            couple(families, scheme, dt, through)
-            if not is_bare:
-                nodal_blocks(scheme, dt, problem, work)
-            diagonal = diagonal_of(CORRECT, is_bare, scheme, dt, nodes)
-            if bars.rods.shape[0] > 0:
-                is_safe = solve_rods(not is_bare, TOWARDS, waits, diagonal, problem, work)
-            else:
-                is_safe = eliminate(families, symmetric, not is_bare, diagonal, through)
-            fail(not (is_safe | waits), NEED_SOLVE, k, outcome)
-            waits = waits | (not is_safe)
-            for dof in range(work.du.shape[0]):
-                work.du[dof] = where(waits, 0.0, work.du[dof])
-            for r in range(bars.rods.shape[0]):
-                work.tau[bars.rods[r]] = where(waits, 0.0, work.tau[bars.rods[r]])
-            shifted = iteration == 0 and loading.support_dofs.shape[0] > 0
-            correct(scheme, dt, shifted, problem, work)
-            iteration, asks = iteration + 1, True
+        strain, norm, scale, flags, spent = iterate(families, symmetric, is_bare, k, waits, through, outcome)
         is_noted = stride == 0 or (k + 1) % stride == 0 or k + 1 == count or (has_counts and some(ends))
         if common(limits[LIMIT.relative]) >= 0.0:
-            remembers = flags != LOADS_VANISHED
-            smallest = memory[MEMORY.smallest_scale]
-            is_smaller = (scale > 0.0) & (not ((smallest > 0.0) & (smallest < scale)))
-            memory[MEMORY.last_residual] = where(remembers, norm, memory[MEMORY.last_residual])
-            memory[MEMORY.smallest_scale] = where(remembers & is_smaller, scale, smallest)
+            remember(norm, scale, flags, motion.memory)
         elif is_noted:
             scale = scale_of(scheme, dt, False, 0.0, None, problem, work)
-        if scheme.projects:
-            project_lanes(k, is_bare, True, through, outcome)
-        close_lanes(families, scheme, k, through, outcome)
+        close_lanes(families, scheme, k, is_bare, through, outcome)
         stays = outcome[REASON] != 0.0
-        if has_counts and some(stays):
-            stay_in_place(stays, scheme, problem, motion, work)
-            for i in range(kept.energies.shape[0]):
-                kept.energies[i] = motion.energies[i]
-        error = close_increment(scheme, k, strain, problem, loading, motion, work)
-        if has_counts and some(stays):
-            stay(stays, kept.energies, motion.energies)
-            error = where(stays, 0.0, error)
+        error = close_all(has_counts, k, strain, kept, through, outcome)
         outcome[SOLVES] += spent
         outcome[MOST] = max(outcome[MOST], spent)
         if is_noted:

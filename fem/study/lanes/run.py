@@ -40,7 +40,7 @@ from fem.solve.newton.arc import no_arc
 from fem.solve.newton.balance import note_increment
 from fem.solve.newton.groups import CONTROL, DONE, ROW, Loading, Motion, Nodes, Passage, Problem, Record, Scratch
 from fem.solve.newton.march import march
-from fem.solve.outcome import numbers_in, rows_of
+from fem.solve.outcome import gather_reactions, numbers_in, rows_of
 from fem.solve.rods import SAME_LENGTH, SAME_RATE, check_constraints, consistent_velocities
 from fem.solve.schemes import SCHEMES, Coefficients
 from fem.solve.start import evaluate_start, first_motion, initial_acceleration, open_energies, small_or_sparse_mass
@@ -76,15 +76,14 @@ OF_SCHEME = tuple(each.name for each in fields(Dynamic) if each.name not in ("dt
 def can_run_in_lanes(model: Model) -> str:
     """Why a model cannot be a lane; empty where it can.
 
-    Lanes take a ``*DYNAMIC, DIRECT`` step of an implicit scheme, after statics or alone, chains and trees of bars with
-    springs and dashpots, moving supports, loads, temperatures, water, wind, bottoms and cylinders, rods (of schemes
-    that do not lag); no ropes or stops, no equations, no tables of force over elongation, no limit of increments.
+    Lanes take a ``*DYNAMIC, DIRECT`` step of an implicit scheme, whatever comes before it, bars with springs and
+    dashpots, equations, moving supports, loads, temperatures, water, wind, bottoms and cylinders, rods (of schemes that
+    do not lag); no ropes or stops, no tables of force over elongation, no limit of increments.
     """
-    if not model.steps or any(not step.static for step in model.steps[:-1]):
-        return "other steps than statics come before its last one"
-    step, procedure = model.steps[-1], model.steps[-1].dynamic
-    if not procedure or not procedure.direct:
-        return "its step is not *DYNAMIC, DIRECT"
+    step = model.steps[-1] if model.steps else None
+    procedure = step.dynamic if step else None
+    if not step or not procedure or not procedure.direct:
+        return "its last step is not *DYNAMIC, DIRECT"
     if not (scheme := SCHEMES[procedure.integrator](procedure)).is_recursion:
         return f"{'EXPLICIT' if scheme.is_explicit else procedure.integrator} has a march of its own"
     most = step.max_increments
@@ -92,13 +91,9 @@ def can_run_in_lanes(model: Model) -> str:
     ratios = [(each.compression_ratio, each.tension_ratio) for each in rigid]
     reasons = {
         "INC= ends the step early": most is not None and most < (expected_increments(procedure) or 0),
-        "it has elements that break, or masses that fall off": model.failures
-        or any(each.removals or each.shed for each in model.steps),
-        "it has rigid bodies": model.bodies,
-        "it has equations between dofs": model.equations,
+        "it has elements that break": model.failures,
         "it has planes": model.planes,
         "it has ropes or stops": any(0.0 in pair for pair in ratios),
-        "it has rigid links": model.links,
         "it has a spring with a table": any(spring.table for spring in model.springs),
     }
     return next((reason for reason, is_so in reasons.items() if is_so), "")
@@ -251,7 +246,8 @@ def extremes_in(rows: Rows) -> tuple[Rows, Rows, Rows]:
 
 def goes_on(model: Model) -> bool:
     """The lane of a model goes on from a state that the model reaches alone (``begun``)."""
-    return len(model.steps) > 1 or any(family.wanted(model) for family in FAMILIES)
+    is_tied = bool(model.equations or model.links or model.bodies)
+    return len(model.steps) > 1 or is_tied or any(family.wanted(model) for family in FAMILIES)
 
 
 def march_on(
@@ -301,7 +297,9 @@ def marched_on(group: dict[int, Begun], every: int, record_all: bool) -> Marched
     first, arguments = lanes[0], lane_arguments(lanes, every, record_all)
     increments, probes, elements = rows_begun(first, every, record_all)
     march_begun(*arguments)
-    kept, outcome = arguments[-4], arguments[-1].array
+    kept, outcome, system = arguments[-4], arguments[-1].array, first.stage.system
+    gather_reactions(system.bodies, probes, kept.kinematics.array)
+    kept.values.array[:, system.gone[elements]] = 0.0
     found = kept._replace(**{name: getattr(kept, name).array[None] for name in NUMBERS})
     time, dt = (each[:, None, None] for each in (first.loading.time, first.loading.dt))
     rows = record_of_lanes(found, increments, time, dt, (probes, elements))
