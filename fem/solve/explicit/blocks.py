@@ -431,10 +431,10 @@ class Team:
         if not self.has_begun:  # what the start of the step has needed
             self.has_begun = True
             give_back()
-        combine(loading.vectors, factors, done + 1, work.load)
+        ends = (done + np.flatnonzero(closed[done:])).tolist()
         with self._pool() as pool:
-            for k in (done + np.flatnonzero(closed[done:])).tolist():
-                if (factors[k + 1] != factors[k]).any():  # then all increments are closed
+            for k in ends:
+                if k == ends[0] or (factors[k + 1] != factors[k]).any():  # if they vary all increments are closed
                     combine(loading.vectors, factors, k + 1, work.load)
                 strain = self._through(dt[done : k + 1], loading, k, pool)
                 done, reason = k + 1, close_apart(k, strain, control, through)
