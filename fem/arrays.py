@@ -85,6 +85,11 @@ class Columns(dict[str, NDArray[Any]]):
         return textwrap.fill(text, 100, subsequent_indent="  ")
 
 
+def copy_of(values: Floats) -> Floats:
+    """A copy; zeros take no memory until others are written there."""
+    return values.copy() if values.any() else np.zeros_like(values)
+
+
 class Indices(dict[int, int]):
     """label -> index of labels (k,); it is made when a label is first asked for, as it is larger than all arrays of a
     bar."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints
+from fem.arrays import Flags, Floats, Ints, copy_of
 from fem.assembly.bodies import Body
 from fem.assembly.cases import Span, carried, follow
 from fem.assembly.system import System
@@ -189,9 +189,7 @@ def advance_supports(system: System, before: Supports, step: Step, span: Span, u
     u, v = before.with_rotations(u, v, span.start)
     if "BOUNDARY" in step.replaced:
         before = no_supports(system)
-    base, rate = before.base, before.rate
-    if any(order > 0 for order, _ in before.groups):
-        base, rate = base.copy(), rate.copy()
+    base, rate = copy_of(before.base), copy_of(before.rate)
     groups: list[tuple[int, Curve]] = []
     for k, (order, curve) in enumerate(before.groups):
         dofs = np.flatnonzero(before.group == k)
@@ -262,7 +260,7 @@ def _apply(
             group[3 * system.nodes_of(body.axes)[:, None] + np.arange(3)] = FREE
             held = hold_axes(system, body.axes, body.node, turned, u)
             boundaries = (*(each for each in boundaries if each.target != body.axes), *held)
-    base, rate, value = supports.base.copy(), supports.rate.copy(), supports.value.copy()
+    base, rate, value = map(copy_of, (supports.base, supports.rate, supports.value))
     groups = list(supports.groups)
     # Like a dof of the IMPLICIT group, except that loads on it are allowed: they go into its reaction.
     known = {pair: k for k, pair in enumerate(groups) if k != IMPLICIT}

@@ -320,7 +320,8 @@ class _Builder:
         legs = np.column_stack([pulleys, self.nodes[self.reeved].ravel()])
         self.family[self.reeved, 0] = BAR_FAMILY
         self.family[self.reeved, 1] = len(self.axial) + len(links) + 2 * np.arange(len(self.reeved))
-        self.ends = np.concatenate([self.nodes[self.axial], links, legs])
+        is_whole = len(self.axial) == total and not len(links)
+        self.ends = self.nodes if is_whole else np.concatenate([self.nodes[self.axial], links, legs])
         self.constants, self.kinds = self._geometry()
         if model.planes:
             ends, constants = planes_of(model)  # stops between planes and nodes, after all other bars
@@ -414,13 +415,16 @@ class _Builder:
             there = (mass for mass, is_off in zip(self.model.nonstructural, self.shed, strict=True) if not is_off)
             added = added_mass_per_length(self.model, there, length)[elements]
             bar_mass += ~self.gone[elements] * added / constants[bar.INV_LENGTH, chosen]
-        self.element_mass[elements], self.element_damping[elements] = bar_mass, material.alpha * bar_mass
+        self.element_mass[elements] = bar_mass
         diagonal, off = MASS_FRACTIONS[section.mass_rule]
         for end in range(2):
             np.add.at(self.mass, self.nodes[elements, end], diagonal * bar_mass)
-            np.add.at(self.damping, self.nodes[elements, end], material.alpha * diagonal * bar_mass)
-        self.off_mass[chosen] = off * bar_mass
-        self.off_damping[chosen] = material.alpha * off * bar_mass
+            if material.alpha:  # zeros that are not written take no memory
+                self.element_damping[elements] = material.alpha * bar_mass
+                np.add.at(self.damping, self.nodes[elements, end], material.alpha * diagonal * bar_mass)
+        if off:
+            self.off_mass[chosen] = off * bar_mass
+            self.off_damping[chosen] = material.alpha * off * bar_mass
         if material.expansion is not None:
             self.expansions.append((chosen, material.expansion))
 
@@ -511,14 +515,15 @@ class _Builder:
         with_bar = np.concatenate([self.axial, self.reeved])
         self.family[with_bar, 1] = rank[self.family[with_bar, 1]]
         self.expansions = [(rank[chosen], law) for chosen, law in self.expansions]
-        kinds = self.kinds[order]
-        constants = self.constants if is_sorted else np.ascontiguousarray(self.constants[:, order])
+        ends, kinds, constants = self.ends, self.kinds, self.constants
+        if not is_sorted:
+            ends, kinds, constants = ends[order], kinds[order], constants[:, order]
         coupled = bool(self.off_mass.any())
         return Bars(
-            nodes=np.ascontiguousarray(self.ends[order]),
+            nodes=np.ascontiguousarray(ends),
             kinds=kinds,
             blocks=blocks_of(kinds, constants),
-            constants=constants,
+            constants=np.ascontiguousarray(constants),
             table=table,
             off_mass=self.off_mass[order] if coupled else np.zeros(0),
             off_damping=self.off_damping[order] if coupled else np.zeros(0),

@@ -130,12 +130,16 @@ class Mesh:
     @property
     def element_labels(self) -> Ints:
         """(m,) labels of all elements, by element index."""
+        if len(self.blocks) == 1:  # no copy
+            return self.blocks[0].labels
         return np.concatenate([np.zeros(0, np.int64), *(block.labels for block in self.blocks)])
 
     @property
     def element_nodes(self) -> Ints:
         """(m, 2) node indices of all elements, by element index: the same twice for one-node elements, the two ends of
         ropes over pulleys."""
+        if len(self.blocks) == 1 and self.blocks[0].connectivity.shape[1] == 2:
+            return self.blocks[0].connectivity
         return np.concatenate([np.zeros((0, 2), np.int64), *(block.connectivity[:, [0, -1]] for block in self.blocks)])
 
     @property

@@ -18,6 +18,7 @@ from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces
 from fem.solve.newton.evaluate import (
     combine,
+    evaluate_forces,
     evaluate_instant,
     inertia_forces,
     multiply_dampings,
@@ -159,7 +160,9 @@ def initial_acceleration(stage: StepSystem, motion: Motion, held: Ints, procedur
         expand(stage.equations, motion.a)
         return ""
     multiply_masses(stage.problem, known, work.inertia)
-    right = work.load - motion.force - work.inertia - work.damping_force
+    right = work.load - motion.force
+    right -= work.inertia
+    right -= work.damping_force
     motion.a[:] = known
     if len(bars.rods):
         found = consistent_accelerations(stage, motion, small_or_sparse_mass(stage), right, known, free)
@@ -167,10 +170,9 @@ def initial_acceleration(stage: StepSystem, motion: Motion, held: Ints, procedur
     elif len(bars.off_mass) or len(nodes.directed_mass) or len(stage.equations.slave):
         singular = _solve_mass(stage, right, free, motion.a)
     else:
-        mass = nodes.mass[unknown]
-        singular = unknown[mass <= 0.0]
+        singular = unknown[nodes.mass[unknown] <= 0.0]
         if len(singular) == 0:
-            motion.a[unknown] = right[unknown] / mass
+            np.divide(right, nodes.mass, out=motion.a, where=free == 1)
     if len(singular):
         stage.coefficients = stage.coefficients._replace(lags=False)
     if not procedure.initial_acceleration:
@@ -275,10 +277,8 @@ def evaluate_start(stage: StepSystem, motion: Motion, acting: Loading) -> None:
     _try(motion, work)
     now, thermal = float(acting.time[0]), acting.thermal_end[0]
     if stage.is_crowd:
-        from fem.solve.explicit.leapfrog import forces  # imported only for explicit steps
-
         work.force[:] = 0.0
-        forces(now, now, thermal, stage.problem, motion, work)
+        evaluate_forces(now, now, thermal, stage.problem, motion, work)
     else:
         evaluate_instant(stage.coefficients, 1.0, now, thermal, stage.problem, motion, work)
     motion.force[:], motion.flow[:], motion.power[:] = work.force, work.flow, work.power
@@ -314,8 +314,7 @@ def write_reactions(stage: StepSystem, motion: Motion, acting: Loading) -> None:
 
 def spend(stage: StepSystem, motion: Motion) -> None:
     """Dissipative forces with which the recursion of a scheme begins."""
-    if motion.spent.any():
-        motion.spent[:] = 0.0
+    motion.spent[:] = 0.0
     if len(stage.nodes.damping):
         multiply_dampings(stage.problem, motion.v, motion.spent)
     motion.spent[: len(motion.flow)] += motion.flow
@@ -324,7 +323,8 @@ def spend(stage: StepSystem, motion: Motion) -> None:
 def _try(motion: Motion, work: Scratch) -> None:
     """Makes a state the trial state."""
     work.u[:], work.v[:], work.a[:] = motion.u, motion.v, motion.a
-    work.multiplier[:] = motion.multiplier
+    if motion.multiplier.any() or work.multiplier.any():  # without rods they stay as they are and take no memory
+        work.multiplier[:] = motion.multiplier
 
 
 def parts_that_move(stage: StepSystem) -> Floats:
@@ -348,8 +348,8 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     work, energies = stage.work, motion.energies
     write_reactions(stage, motion, acting)  # with the multipliers from the initial accelerations
     before = energies[ENERGY.kinetic] + energies[ENERGY.strain] + energies[ENERGY.potential]
-    multiply_masses(stage.problem, motion.v, work.momentum)
-    energies[ENERGY.kinetic] = 0.5 * float(motion.v @ work.momentum) if stage.is_dynamic else 0.0
+    multiply_masses(stage.problem, motion.v, work.inertia)
+    energies[ENERGY.kinetic] = 0.5 * float(motion.v @ work.inertia) if stage.is_dynamic else 0.0
     write_energies(stage, motion, acting)
     if not np.isfinite(energies[ENERGY.strain]) and (trouble := trouble_of(stage.system, motion.u, work.state)):
         raise ModelError(trouble)
@@ -363,12 +363,13 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     energies[starts] = energies[[ENERGY.kinetic, ENERGY.strain, ENERGY.potential, ENERGY.work, ENERGY.numerical]]
     energies[ENERGY.exchanged] = 0.0
     motion.memory[:] = 0.0
-    if motion.origin.any():  # writing zeros to new arrays would take memory
-        motion.origin[:] = 0.0
+    motion.memory[MEMORY.forcing] = FIRST_FORCING
+    if stage.is_explicit:
+        return  # it reads none of what follows
+    motion.origin[:] = 0.0
     motion.origin[ORIGIN], motion.origin[TAKES_PART] = motion.u, np.repeat(~stage.system.idle, 3)
     if stage.limits[LIMIT.time_error] > 0.0:
         motion.origin[PART] = parts_that_move(stage)
     begins = stage.nodes.dof_kind == 0 if goes_on else slice(None)
     motion.lagged[begins] = motion.a[begins]
     spend(stage, motion)
-    motion.memory[MEMORY.forcing] = FIRST_FORCING

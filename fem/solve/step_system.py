@@ -309,7 +309,9 @@ def _recorded(stage: StepSystem, nodes: Ints, elements: Ints) -> tuple[Any, ...]
         touching = np.column_stack([place[touching[:, 0]], touching[:, 1]])
         touching = touching[touching[:, 0] >= 0]
     width = RECORDED["EL"] + stage.system.model.mesh.has_pulleys
-    return count_of, width, stage.system.family[elements], touching, *ranges_of(stage.bars, stage.system.springs)
+    family = stage.system.family
+    chosen = family if len(elements) == len(family) else family[elements]
+    return count_of, width, chosen, touching, *ranges_of(stage.bars, stage.system.springs)
 
 
 MOST_REFUSALS = 3

@@ -14,6 +14,8 @@ In memory a bar is its two nodes, its reference vector and 1/L0: the rest it has
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -388,15 +390,23 @@ def threads() -> int:
     return min(processors(), max(int(given), 1)) if given.isdigit() else processors()
 
 
+def give_back() -> None:
+    """Returns freed memory to the system, where the C library can do that (glibc)."""
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 class Team:
     """The threads that advance blocks, and what each of them calls."""
 
     def __init__(self, blocks: Blocks, inverse: Floats, stage: StepSystem) -> None:
         self.work = work = stage.work
+        self.has_begun = False
         self.energies, self.squares = np.zeros((2, len(blocks.nodes) - 1))
         self.threads = min(threads(), len(self.energies))
         shares = np.arange(self.threads + 1) * len(self.energies) // self.threads
-        largest, (u, v, a, there) = int(np.diff(blocks.nodes).max()), (work.u, work.v, work.a, work.du)
+        # M a is needed at closed increments only: between them its array has the other displacements
+        largest, (u, v, a, there) = int(np.diff(blocks.nodes).max()), (work.u, work.v, work.a, work.inertia)
         self.calls: dict[str, list[Callable[..., object]]] = {}
         for first, last in zip(shares[:-1].tolist(), shares[1:].tolist(), strict=True):
             desk = Desk(*groups.rooms((3, STRIP), 3 * largest + 3, (largest + 1, 6)))
@@ -418,10 +428,13 @@ class Team:
         loading, motion, work = through.loading, through.motion, self.work
         done, dt, factors = int(control[CONTROL.increment]), loading.dt.tolist(), loading.factors
         work.u[:], work.v[:], work.a[:] = motion.u, motion.v, motion.a
-        combine(loading.vectors, factors, done + 1, work.load)
+        if not self.has_begun:  # what the start of the step has needed
+            self.has_begun = True
+            give_back()
+        ends = (done + np.flatnonzero(closed[done:])).tolist()
         with self._pool() as pool:
-            for k in (done + np.flatnonzero(closed[done:])).tolist():
-                if (factors[k + 1] != factors[k]).any():  # then all increments are closed
+            for k in ends:
+                if k == ends[0] or (factors[k + 1] != factors[k]).any():  # if they vary all increments are closed
                     combine(loading.vectors, factors, k + 1, work.load)
                 strain = self._through(dt[done : k + 1], loading, k, pool)
                 done, reason = k + 1, close_apart(k, strain, control, through)

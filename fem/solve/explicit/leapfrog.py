@@ -32,15 +32,15 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.assembly.equations import Equations, condense, expand
 from fem.compiled import called_kernel, inner_kernel, kernel
-from fem.forces.bar import BASE, BASE_CONSTANT, BASE_SLOPE, INV_LENGTH, REF, Bars, evaluate_bars
-from fem.forces.families import evaluate_others, write_masses
+from fem.forces.bar import BASE, BASE_CONSTANT, BASE_SLOPE, INV_LENGTH, REF, Bars
+from fem.forces.families import write_masses
 from fem.forces.laws import LINEAR, measure
 from fem.linear.chain import invert, times
 from fem.linear.factors import HELPS, NOTHING, POOR, ROUND_OFF
 from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment, note_ranges
-from fem.solve.newton.evaluate import at_end, combine, inertia_forces
-from fem.solve.newton.groups import CONTROL, LIMIT, Loading, Motion, Passage, Problem, Scratch
+from fem.solve.newton.evaluate import combine, evaluate_forces, inertia_forces
+from fem.solve.newton.groups import CONTROL, LIMIT, Loading, Passage, Problem, Scratch
 from fem.solve.newton.iterate import largest
 from fem.solve.newton.refine import MOST_SOLVES
 
@@ -346,20 +346,6 @@ def set_supports(k: int, equations: Equations, loading: Loading, work: Scratch) 
     expand(equations, work.a)
 
 
-@kernel
-def forces(before: float, now: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch) -> float:
-    """Adds the internal force at u1 and velocity ``work.v`` to ``work.force``, cleared before; the stored energy."""
-    force, flow, tangent = work.force, work.flow, work.tangent
-    trial = at_end(1.0, 1.0, 0.0, before, now, thermal, problem, motion, work)
-    for k in range(work.power.shape[0]):
-        work.power[k] = 0.0
-    for dof in range(flow.shape[0]):
-        flow[dof] = 0.0
-    energy: float = evaluate_bars(trial, problem.bars, False, force, flow, tangent.bar_tangent)
-    energy += evaluate_others(trial, problem.springs, problem.families, force, flow, tangent)
-    return energy
-
-
 @inner_kernel
 def is_new(k: int, factors: Floats) -> bool:
     """Whether load factors at the end of increment k differ from those at its start."""
@@ -440,7 +426,7 @@ def leapfrog(control: Ints, due: Ints, moved: Moved, ties: Ties, through: Passag
             return UNTIED
         if k == first or is_new(k, loading.factors):
             combine(loading.vectors, loading.factors, k + 1, work.load)
-        strain = forces(loading.time[k], loading.time[k + 1], thermal, problem, motion, work)
+        strain = evaluate_forces(loading.time[k], loading.time[k + 1], thermal, problem, motion, work)
         for number in range(work.state.shape[0]):
             motion.state[number] = work.state[number]
         accelerate(dt, loading.time[k + 1], moved, problem, work)

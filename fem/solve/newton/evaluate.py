@@ -91,6 +91,22 @@ def evaluate_instant(
 
 
 @kernel
+def evaluate_forces(
+    before: float, now: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch
+) -> float:
+    """Adds the internal force at u1 and velocity ``work.v`` to ``work.force``, cleared before; the stored energy."""
+    force, flow, tangent = work.force, work.flow, work.tangent
+    trial = at_end(1.0, 1.0, 0.0, before, now, thermal, problem, motion, work)
+    for k in range(work.power.shape[0]):
+        work.power[k] = 0.0
+    for dof in range(flow.shape[0]):
+        flow[dof] = 0.0
+    energy: float = evaluate_bars(trial, problem.bars, False, force, flow, tangent.bar_tangent)
+    energy += evaluate_others(trial, problem.springs, problem.families, force, flow, tangent)
+    return energy
+
+
+@kernel
 def stored_energy(
     before: float, now: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch
 ) -> float:  # fmt: skip
