@@ -224,6 +224,11 @@ class Moorings:
         """Row of an option, by any of its names."""
         return next((self.options[name.lower()] for name in names if name.lower() in self.options), None)
 
+    @property
+    def begins_at_once(self) -> bool:
+        """Whether the motion begins from the places of the file, without a static solution: TmaxIC 0, or no lines."""
+        return not self.lines or self.option("TmaxIC", "ICTmax", default=1.0) == 0.0
+
     def option(self, *names: str, default: float) -> float:
         """The value of an option, by any of its names."""
         for name in names:
@@ -303,9 +308,11 @@ def line_type(row: FileRow) -> LineType:
     ]  # fmt: skip
     if not curve:
         check_parts(row)
-    for place, what in ((1, "the diameter"), (2, "the mass"), (3, "EA")):
+    for place, what in ((1, "the diameter"), (3, "EA")):
         if not values[place - 1] > 0.0:
             raise row.error(f"{what} must be positive, got {row.words[place]}", place)
+    if values[1] < 0.0:
+        raise row.error(f"the mass must not be negative, got {row.words[2]}", 2)
     return LineType(row, row.words[0], *values, curve=curve)
 
 
@@ -512,4 +519,6 @@ def line(
     if not length > 0.0:
         raise row.error(f"the natural length must be positive, got {row.words[at_length]}", at_length)
     label, segments = row.count(0, "the number of the line"), row.count(at_count, "the number of segments")
+    if segments > 1 and not types[row.words[1]].mass:
+        raise row.error(f"line type {row.words[1]} has no mass: its lines have one segment", at_count)
     return MoorDynLine(row, label, row.words[1], ends[0], ends[1], length, segments)
