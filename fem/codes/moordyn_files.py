@@ -33,6 +33,8 @@ WIDTHS = {"LINE TYPES": 13, "ROD TYPES": 7, "BODIES": 14, "RODS": 11, "POINTS": 
 WIDTHS |= {"OPTIONS": 1000}  # of which the third and all later ones are a comment
 """Sections that are read, and their columns."""
 HEADS = 2
+MOST = 1_000_000
+"""Largest number of a point, line, rod or body, and of the segments of one."""
 KINDS = {
     "fixed": ("FIXED", "FIX", "ANCHOR"),
     "coupled": ("COUPLED", "CPLD", "VESSEL", "VES", "FAIRLEAD", "TURBINE"),
@@ -80,10 +82,13 @@ class FileRow:
         return value
 
     def count(self, place: int, what: str, least: int = 1) -> int:
-        """A whole number of at least so much."""
+        """A whole number of at least so much, and at most ``MOST``."""
         value = self.number(place, what)
-        if value < least or value != int(value):
-            raise self.error(f"expected {what}, a whole number of at least {least}, got {self.words[place]!r}", place)
+        if not least <= value <= MOST or value != int(value):
+            hint = f"at most {MOST}" if value > MOST else ""
+            raise self.error(
+                f"expected {what}, a whole number of at least {least}, got {self.words[place]!r}", place, hint
+            )
         return int(value)
 
 
