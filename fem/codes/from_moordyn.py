@@ -1,15 +1,17 @@
-"""``fem import moordyn``: a deck from an input file of MoorDyn v2, and the entries of the file that have no equivalent.
+"""``fem import moordyn``: a deck from an input file of MoorDyn.
 
 Lines are laid between points, at rest, in the current; then follows a step for the motion. Two lines that meet at a
 free point become one line of several pieces, unless both bend: in MoorDyn these are hinged at points, and continuous
 only at connectors, rods without segments. If more lines meet, or other points are joined, each line has its own end
-there, and equations join these. If a line fails at a point (MoorDyn-F's section FAILURE), the adjacent bar breaks.
+there, and equations join these. Where the motion begins at once (TmaxIC 0) all points are where the file has them. A
+line with EI goes on into the rod at its end, which holds its direction. If a line fails at a point (MoorDyn-F's section
+FAILURE), the adjacent bar breaks.
 
 Bodies and rods that move by themselves become free bodies. A body gets the masses of its points and rods: the sum, the
 common centre of mass and the tensor of inertia about it are those of its reference node. Its buoyancy acts at its own
 centre of gravity and the added mass of its volume at its origin, as in MoorDyn (source/Body.cpp). Its CdA acts on a
-member of length 1 and width 1 along z of the body through the origin. Rods are members, chains of bars within the body,
-without mass, because their mass is part of the body.
+member of length 1 and width 1 along z of the body through the origin, or on three along its axes. Rods are members,
+chains of bars within the body, without mass, because their mass is part of the body.
 
     I = sum of I_i + m_i (|r_i|^2 1 - r_i r_i^T),    of a rod m d^2/8 about its axis, m (L^2/12 + d^2/16) across
 
