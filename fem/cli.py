@@ -193,7 +193,7 @@ def add_decks(commands: Any) -> None:
     line.set_defaults(command=line_command)
     foreign = commands.add_parser("import", help="convert the input file of another program to a deck")
     programs = foreign.add_subparsers(metavar="PROGRAM", required=True)
-    text = "convert an input file of MoorDyn v2: lines, points, line types, options"
+    text = "convert an input file of MoorDyn (version 2 or 1): lines, points, bodies, rods, options"
     moordyn = programs.add_parser("moordyn", help=text)
     moordyn.add_argument("file", metavar="FILE.txt", type=Path, help="input file of MoorDyn")
     moordyn.add_argument("--output", metavar="DECK.inp", type=Path, required=True, help="deck to write")

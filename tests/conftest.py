@@ -16,7 +16,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 LONGEST = (
-    "test_pages.py", "sweeping/test_lanes.py", "solve/test_lanes.py", "solve/test_lane_counts.py",
+    "test_pages.py", "test_fuzzed_files.py", "sweeping/test_lanes.py", "solve/test_lanes.py",
+    "solve/test_lane_counts.py",
     "solve/test_lane_extremes.py", "solve/test_absurd_numbers.py", "test_ends.py",
     "chaos/test_neighbour.py", "forces/families/", "solve/test_going_on.py", "deck/test_outline.py",
     "sweeping/test_dask.py",

@@ -1,15 +1,17 @@
-"""``fem import moordyn``: a deck from an input file of MoorDyn v2, and the entries of the file that have no equivalent.
+"""``fem import moordyn``: a deck from an input file of MoorDyn.
 
 Lines are laid between points, at rest, in the current; then follows a step for the motion. Two lines that meet at a
 free point become one line of several pieces, unless both bend: in MoorDyn these are hinged at points, and continuous
 only at connectors, rods without segments. If more lines meet, or other points are joined, each line has its own end
-there, and equations join these. If a line fails at a point (MoorDyn-F's section FAILURE), the adjacent bar breaks.
+there, and equations join these. Where the motion begins at once (TmaxIC 0) all points are where the file has them. A
+line with EI goes on into the rod at its end, which holds its direction. If a line fails at a point (MoorDyn-F's section
+FAILURE), the adjacent bar breaks.
 
 Bodies and rods that move by themselves become free bodies. A body gets the masses of its points and rods: the sum, the
 common centre of mass and the tensor of inertia about it are those of its reference node. Its buoyancy acts at its own
 centre of gravity and the added mass of its volume at its origin, as in MoorDyn (source/Body.cpp). Its CdA acts on a
-member of length 1 and width 1 along z of the body through the origin. Rods are members, chains of bars within the body,
-without mass, because their mass is part of the body.
+member of length 1 and width 1 along z of the body through the origin, or on three along its axes. Rods are members,
+chains of bars within the body, without mass, because their mass is part of the body.
 
     I = sum of I_i + m_i (|r_i|^2 1 - r_i r_i^T),    of a rod m d^2/8 about its axis, m (L^2/12 + d^2/16) across
 
@@ -91,6 +93,8 @@ def chains_of(moorings: Moorings) -> list[Chain]:
     pairs = {label: its for label, its in beside.items() if len(its) == 2 and moorings.points[label].kind == "free"}
     hinges = {label for label, its in pairs.items() if all(moorings.types[line.type].bends for line in its)}
     joints = {label for label in pairs if label not in hinges or moorings.points[label].is_connector}
+    if moorings.begins_at_once:
+        joints = {label for label in joints if label in hinges}
     segments = sum(line.segments for line in moorings.lines)
     largest = max([segments + 2, *(line.label for line in moorings.lines), *moorings.points])
     size = 10 ** max(3, math.ceil(math.log10(largest + 1)))
@@ -182,9 +186,9 @@ def deck_text(
         weights, water_loads = [line for line in weights if ", PB," not in line], []
     begin, motion = BEGIN, MOTION.splitlines()
     steps = [*REST.splitlines(), *weights, "*END STEP", *STREAM.splitlines(), *water_loads, "*END STEP", *motion]
-    if not chains:  # nothing that would come to rest: all acts from the beginning of the motion
-        begin, steps = 0.0, [*motion[:-1], "*NODE PRINT, NSET=POINTS", "COORD, U", "*DLOAD", *weights, *water_loads]
-        steps += motion[-1:]
+    if moorings.begins_at_once:
+        begin, asked = 0.0, ["*NODE PRINT, NSET=POINTS", "COORD, U", *["*EL PRINT, ELSET=LINES", "T"] * bool(chains)]
+        steps = [*motion[:-1], *asked, "*DLOAD", *weights, *water_loads, *motion[-1:]]
     what = f"{moorings.file.name}: {len(moorings.lines)} mooring lines, from MoorDyn. SI units: m, kg, s, N"
     lines = [
         *("*HEADING", what, *(f"** {notice}" for notice in notices)),
@@ -197,7 +201,12 @@ def deck_text(
         *(numbers(row[1:] + row[:1]) for row in water.currents),
         *water.lines(begin),
         *history_lines(water, begin),
-        *(line for name in used(moorings) for line in bed_lines(moorings, name, bottom, pressing, friction)),
+        *(
+            line
+            for name in used(moorings)
+            if pressing[0]
+            for line in bed_lines(moorings, name, bottom, pressing, friction)
+        ),
         *failure_lines(moorings, bars_beside(chains), begin),
         *steps,
     ]
@@ -213,9 +222,12 @@ def mesh_lines(moorings: Moorings, chains: list[Chain]) -> list[str]:
         for label, end in ((chain.nodes[0], chain.points[0]), (chain.nodes[-1], chain.points[-1])):
             lines.append(f"{label}, {numbers(moorings.points[end].place)}")
     for chain in chains:
-        lines.append("*NGEN, LINE=CATENARY")
-        pairs = zip(chain.lines, chain.nodes, strict=False)
-        lines += [f"{node}, {node + line.segments}, 1, {line.length!r}" for line, node in pairs]
+        pairs = list(zip(chain.lines, chain.nodes, strict=False))
+        rows = [f"{node}, {node + line.segments}, 1, {line.length!r}" for line, node in pairs]
+        is_bar = len(pairs) == 1 and pairs[0][0].segments == 1
+        lines += (
+            ["*REST LENGTH", f"{chain.base}, {pairs[0][0].length!r}"] if is_bar else ["*NGEN, LINE=CATENARY", *rows]
+        )
     for chain in chains:
         for line, node in zip(chain.lines, chain.nodes, strict=False):
             kind = "B31" if moorings.types[line.type].bends else "T3D2"
@@ -274,7 +286,11 @@ def property_lines(moorings: Moorings) -> list[str]:
         critical = line.length / line.segments * math.sqrt(made.mass * made.stiffness)
         damping = made.damping if made.damping >= 0.0 else -made.damping * critical
         lines += [f"*MATERIAL, NAME={name}", *law_lines(made, damping)]
-        lines += ["*DENSITY", repr(made.mass), "*NO COMPRESSION", *beam_lines(made, name, line)]
+        lines += [
+            *(["*DENSITY", repr(made.mass)] if made.mass else []),
+            "*NO COMPRESSION",
+            *beam_lines(made, name, line),
+        ]
     return lines
 
 

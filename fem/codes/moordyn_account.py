@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from fem.codes.moordyn_files import Moorings
 from fem.codes.moordyn_water import bottom_of
@@ -17,9 +17,9 @@ GRAVITY = 9.80665
 FRICTION_DAMPING = 200.0
 """FricDamp of MoorDyn-C without the option."""
 MEANT = set("wtrdpth depth seafloorfile g gravity wtrdnsty rho rhow kbot kb cbot cb".split())
-MEANT |= set("frictioncoefficient mu_ka mu_kt currents wavekin waterkin dtwave".split())
+MEANT |= set("frictioncoefficient mu_ka mu_kt currents wavekin waterkin dtwave tmaxic ictmax".split())
 """Options that are used for the deck."""
-OWN = set("writelog writeunits dtm dt tscheme dtic tmaxic threshic cdscaleic ictmax icdt icthresh icdfac".split())
+OWN = set("writelog writeunits dtm dt tscheme dtic threshic cdscaleic icdt icthresh icdfac".split())
 OWN |= set(
     "icgendynamic dtout outswitch disableoutput disableouttime unifycurrentgrid inertialf inertialf_rampt".split()
 )
@@ -133,6 +133,10 @@ def changed(moorings: Moorings) -> list[str]:
         )
     if friction := moorings.option("FrictionCoefficient", default=0.0):
         found.append(FRICTION.format(friction * moorings.option("FricDamp", default=FRICTION_DAMPING)))
+    if moorings.lines and moorings.begins_at_once:
+        found.append("TmaxIC 0: the motion begins at once, from the places of the file")
+    if not moorings.option("kBot", "kb", default=1.0):
+        found.append("kBot 0: there is no bottom")
     if moorings.row("g", "gravity") is None:
         found.append(f"no option g: {GRAVITY:g} as in MoorDyn-C")
     bottom = bottom_of(moorings)
@@ -145,7 +149,7 @@ def left_out(moorings: Moorings) -> list[str]:
     found = [f"section {name}, {count}: {LEFT.get(name, 'not known')}" for name, count in sections]
     ends = {end for line in moorings.lines for end in (line.first, line.last)}
     idle = [each for each in moorings.points.values() if each.label not in ends and not each.is_tied]
-    groups = {
+    groups: dict[str, Sequence[object]] = {
         "points without a line": [each.label for each in idle if not each.name],
         "line types without a line": [name for name in moorings.types if name not in used(moorings)],
         "rod types without a rod": moorings.unused_rods,
@@ -162,7 +166,7 @@ def left_out(moorings: Moorings) -> list[str]:
         ],
         "lines with words behind their last column": moorings.wide,
     }  # fmt: skip
-    found += [f"{what}: {', '.join(map(str, its))}" for what, its in groups.items() if its]
+    found += [f"{what}: {', '.join(str(one) for one in its)}" for what, its in groups.items() if its]
     for name in used(moorings):
         made = moorings.types[name]
         if made.bending and not made.bends:

@@ -33,6 +33,8 @@ WIDTHS = {"LINE TYPES": 13, "ROD TYPES": 7, "BODIES": 14, "RODS": 11, "POINTS": 
 WIDTHS |= {"OPTIONS": 1000}  # of which the third and all later ones are a comment
 """Sections that are read, and their columns."""
 HEADS = 2
+MOST = 1_000_000
+"""Largest number of a point, line, rod or body, and of the segments of one."""
 KINDS = {
     "fixed": ("FIXED", "FIX", "ANCHOR"),
     "coupled": ("COUPLED", "CPLD", "VESSEL", "VES", "FAIRLEAD", "TURBINE"),
@@ -80,10 +82,13 @@ class FileRow:
         return value
 
     def count(self, place: int, what: str, least: int = 1) -> int:
-        """A whole number of at least so much."""
+        """A whole number of at least so much, and at most ``MOST``."""
         value = self.number(place, what)
-        if value < least or value != int(value):
-            raise self.error(f"expected {what}, a whole number of at least {least}, got {self.words[place]!r}", place)
+        if not least <= value <= MOST or value != int(value):
+            hint = f"at most {MOST}" if value > MOST else ""
+            raise self.error(
+                f"expected {what}, a whole number of at least {least}, got {self.words[place]!r}", place, hint
+            )
         return int(value)
 
 
@@ -224,6 +229,11 @@ class Moorings:
         """Row of an option, by any of its names."""
         return next((self.options[name.lower()] for name in names if name.lower() in self.options), None)
 
+    @property
+    def begins_at_once(self) -> bool:
+        """Whether the motion begins from the places of the file, without a static solution: TmaxIC 0, or no lines."""
+        return not self.lines or self.option("TmaxIC", "ICTmax", default=1.0) == 0.0
+
     def option(self, *names: str, default: float) -> float:
         """The value of an option, by any of its names."""
         for name in names:
@@ -303,9 +313,11 @@ def line_type(row: FileRow) -> LineType:
     ]  # fmt: skip
     if not curve:
         check_parts(row)
-    for place, what in ((1, "the diameter"), (2, "the mass"), (3, "EA")):
+    for place, what in ((1, "the diameter"), (3, "EA")):
         if not values[place - 1] > 0.0:
             raise row.error(f"{what} must be positive, got {row.words[place]}", place)
+    if values[1] < 0.0:
+        raise row.error(f"the mass must not be negative, got {row.words[2]}", 2)
     return LineType(row, row.words[0], *values, curve=curve)
 
 
@@ -512,4 +524,6 @@ def line(
     if not length > 0.0:
         raise row.error(f"the natural length must be positive, got {row.words[at_length]}", at_length)
     label, segments = row.count(0, "the number of the line"), row.count(at_count, "the number of segments")
+    if segments > 1 and not types[row.words[1]].mass:
+        raise row.error(f"line type {row.words[1]} has no mass: its lines have one segment", at_count)
     return MoorDynLine(row, label, row.words[1], ends[0], ends[1], length, segments)

@@ -20,7 +20,7 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.codes.moordyn_files import FileRow, Moorings, number_of
-from fem.errors import CommandError
+from fem.errors import CommandError, FemError
 
 
 def file_beside(path: Path, word: str) -> Path:
@@ -29,14 +29,22 @@ def file_beside(path: Path, word: str) -> Path:
     return named if named.exists() else path.parent / named.name
 
 
-def rows_of(path: Path, what: str, heads: int = 0) -> list[FileRow]:
-    """The lines with content, without the first ``heads`` of the file. CommandError: there is no such file.
+def rows_of(path: Path, what: str, asked: FileRow | None, heads: int = 0) -> list[FileRow]:
+    """The lines with content, without the first ``heads`` of the file. DeckError: there is no such file,
+    or nothing in it (``asked``: the line that names it).
     what  the option that uses the file, for the message"""
     if not path.is_file():
-        raise CommandError(f"{what} from {path}, which does not exist")
+        raise missing(f"{what} from {path}, which does not exist", asked)
     lines = enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
     rows = [FileRow(str(path), number, text, tuple(text.partition("#")[0].split())) for number, text in lines]
-    return [row for row in rows[heads:] if row.words]
+    found = [row for row in rows[heads:] if row.words]
+    if not found:
+        raise missing(f"{what} from {path}, which holds nothing" + f" below {heads} header lines" * bool(heads), asked)
+    return found
+
+
+def missing(message: str, asked: FileRow | None) -> FemError:
+    return asked.error(message, 0) if asked else CommandError(message)
 
 
 def numbers_in(row: FileRow, what: str) -> list[float]:
@@ -109,7 +117,8 @@ def of_currents(moorings: Moorings) -> tuple[tuple[tuple[float, ...], ...], tupl
     """By the option Currents: steady (1), or one profile times a function of time (2)."""
     kind = moorings.option("Currents", default=0.0)
     if kind == 1.0:
-        rows = rows_of(moorings.file.with_name(STEADY), "Currents 1 takes the current", STEADY_HEADS)
+        asked = moorings.row("Currents")
+        rows = rows_of(moorings.file.with_name(STEADY), "Currents 1 takes the current", asked, STEADY_HEADS)
         names = ("z", "ux", "uy", "uz")
         return tuple(sorted(tuple(row.number(at, name) for at, name in enumerate(names)) for row in rows)), (), []
     if kind == 2.0:
@@ -122,7 +131,8 @@ def of_currents(moorings: Moorings) -> tuple[tuple[tuple[float, ...], ...], tupl
 
 def changing(moorings: Moorings) -> tuple[tuple[tuple[float, ...], ...], tuple[tuple[float, float], ...]]:
     """A profile that changes in time: rows of time, then vx at all depths, vy, vz."""
-    first, *rows = rows_of(moorings.file.with_name(CHANGING), "Currents 2 takes the current", CHANGING_HEADS)
+    asked = moorings.row("Currents")
+    first, *rows = rows_of(moorings.file.with_name(CHANGING), "Currents 2 takes the current", asked, CHANGING_HEADS)
     depths = numbers_in(first, "a depth")
     if rows and not all(map(is_number, rows[0].words)):
         rows = rows[1:]
@@ -149,11 +159,12 @@ def of_waves(moorings: Moorings) -> tuple[tuple[Wave, ...], list[str]]:
     """By the option WaveKin: components (7), or a record of the surface (3)."""
     kind = moorings.option("WaveKin", default=0.0)
     if kind == 7.0:
-        rows = rows_of(moorings.file.with_name(COMPONENTS), "WaveKin 7 takes the waves")
+        rows = rows_of(moorings.file.with_name(COMPONENTS), "WaveKin 7 takes the waves", moorings.row("WaveKin"))
         return tuple(wave for row in rows if (wave := component(row)).amplitude), []
     if kind == 3.0:
         path = moorings.file.with_name(ELEVATION)
-        return recorded(path, "WaveKin 3 takes the waves", moorings.option("dtWave", default=0.25), 0.0)
+        asked, dt = moorings.row("WaveKin"), moorings.option("dtWave", default=0.25)
+        return recorded(path, "WaveKin 3 takes the waves", asked, dt, 0.0)
     if kind == 0.0:
         return (), []
     why = NOT_HERE.get(int(kind), "it is unknown")
@@ -170,9 +181,11 @@ def component(row: FileRow) -> Wave:
     return Wave(abs(amplitude), omega, 0.5 * math.pi - cmath.phase(amplitude), direction)
 
 
-def recorded(path: Path, what: str, dt: float, direction: float) -> tuple[tuple[Wave, ...], list[str]]:
+def recorded(
+    path: Path, what: str, asked: FileRow | None, dt: float, direction: float
+) -> tuple[tuple[Wave, ...], list[str]]:
     """The Fourier components of a record of time and elevation, sampled every ``dt``."""
-    rows = [row for row in rows_of(path, what) if is_number(row.words[0].strip(","))]
+    rows = [row for row in rows_of(path, what, asked) if is_number(row.words[0].strip(","))]
     if len(rows) < 4:
         raise CommandError(f"{path} holds no record of the surface: time and elevation in each line")
     table = np.array([pair(row) for row in rows])
@@ -204,7 +217,7 @@ def pair(row: FileRow) -> list[float]:
 def of_file(moorings: Moorings, asked: FileRow) -> MoorDynWater:
     """MoorDyn-F's file of waves and currents: sections of values, each before its name."""
     path = file_beside(moorings.file, asked.words[0])
-    rows = rows_of(path, "WaterKin takes waves and currents")
+    rows = rows_of(path, "WaterKin takes waves and currents", asked)
     heads = [(k, row.text.upper()) for k, row in enumerate(rows) if "---" in row.text]
     starts = {name: k for k, text in heads for name in ("WAVES", "CURRENT") if name in text}
     missing = [name for name in ("WAVES", "CURRENT") if name not in starts]
@@ -228,7 +241,7 @@ def of_file(moorings: Moorings, asked: FileRow) -> MoorDynWater:
         file, dt, heading = (row for row in wanted if row)
         angle = math.radians(heading.number(0, "the direction"))
         record = file_beside(path, file.words[0])
-        waves, notices = recorded(record, "WaveKinFile takes the waves", dt.number(0, "dtWave"), angle)
+        waves, notices = recorded(record, "WaveKinFile takes the waves", file, dt.number(0, "dtWave"), angle)
     return MoorDynWater(profile(rows[starts["CURRENT"] :]) if kinds[1] == 1 else (), (), waves, tuple(notices))
 
 
@@ -272,9 +285,9 @@ def bottom_of(moorings: Moorings) -> Bathymetry:
     row = moorings.row("SeafloorFile") or moorings.row("WtrDpth", "depth")
     if row is None or is_number(row.words[0]):
         depth = moorings.option("WtrDpth", "depth", default=0.0)
-        deepest = max(depth, *(-end.place[2] for end in moorings.points.values()))
+        deepest = max([depth, *(-end.place[2] for end in moorings.points.values())])
         return Bathymetry(deepest, deepest)
-    found = rows_of(file_beside(moorings.file, row.words[0]), f"{row.words[1]} takes the seabed")
+    found = rows_of(file_beside(moorings.file, row.words[0]), f"{row.words[1]} takes the seabed", row)
     points = grid(found, row)
     z0, rise, across = np.linalg.lstsq(np.column_stack([np.ones(len(points)), points[:, :2]]), points[:, 2])[0].tolist()
     off = np.abs(points[:, 2] - z0 - points[:, :2] @ [rise, across]).max()

@@ -446,6 +446,8 @@ def turn_stresses(draft: Draft, mesh: Mesh, elements: Lookup) -> None:
     """Converts stresses in global axes to stresses along the bars, n.S.n."""
     found: list[tuple[InitialCondition, Place]] = []
     left, turned = list[int](), set[str | int]()
+    if not len(mesh.coordinates):  # a mistake
+        return
     for entry, place in draft.initial_conditions:
         stress = draft.point_stresses.get(entry.target) if entry.kind == "STRESS" else None
         if stress is None:

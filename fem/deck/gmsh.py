@@ -32,6 +32,16 @@ KINDS = {
     26: ("line4", 4), 27: ("line5", 5), 28: ("line6", 6), 29: ("tetra20", 20),
 }  # fmt: skip
 """Element types: name and number of nodes."""
+LARGEST = 2.0**53
+
+
+def whole(found: Floats) -> Ints:
+    """Numbers of a text as integers. ValueError: one is none."""
+    if (found != np.clip(np.floor(found), -LARGEST, LARGEST)).any():
+        raise ValueError("a label or a count is no whole number")
+    return found.astype(np.int64)
+
+
 UNNAMED = ("PhysicalPoint", "PhysicalLine")
 
 
@@ -53,7 +63,7 @@ class SectionNumbers:
             self.at += found.nbytes
         if len(found) < count:
             raise ValueError("the file ends too early")
-        return found.astype(float if kind == "f8" else np.int64)
+        return found.astype(float) if kind == "f8" else whole(found) if self.is_text else found.astype(np.int64)
 
     def first_line(self) -> int:
         """The number of entries of a section of format 2: text in binary files, too."""
@@ -158,7 +168,7 @@ def nodes_2(numbers: SectionNumbers) -> tuple[Ints, Floats]:
     count = numbers.first_line()
     if numbers.is_text:
         table = numbers.take("f8", 4 * count).reshape(count, 4)
-        return table[:, 0].astype(np.int64), table[:, 1:]
+        return whole(table[:, 0]), table[:, 1:]
     order = numbers.order
     table = np.frombuffer(numbers.content, [("label", f"{order}i4"), ("x", f"{order}f8", 3)], count, numbers.at)
     return table["label"].astype(np.int64), table["x"].astype(float)
@@ -187,7 +197,7 @@ def elements_2(numbers: SectionNumbers) -> Iterator[GmshElements]:
 def rows_2(numbers: SectionNumbers) -> Iterator[tuple[int, int, int, list[int]]]:
     """Kind, group, entity and nodes of each element."""
     left = numbers.first_line()
-    words = numbers.words[numbers.at :].astype(np.int64).tolist() if numbers.is_text else []
+    words = whole(numbers.words[numbers.at :]).tolist() if numbers.is_text else []
     at = 0
     while left > 0:
         if numbers.is_text:

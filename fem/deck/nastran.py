@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -195,5 +196,6 @@ def left_out(cards: list[BulkCard], places: Places) -> list[str]:
         )
     if any(card.text(6) or places.default.text(6) for card in places.grids.values()):
         said.append("supports of GRID (PS) are left out")
-    others = ", ".join(sorted(names - KNOWN))
-    return said + ([f"cards that are not read: {others}"] if others else [])
+    others = Counter(card.name for card in cards if card.name not in KNOWN)
+    counted = ", ".join(f"{name} ({count})" for name, count in sorted(others.items()))
+    return said + ([f"cards that are not read: {counted}"] if counted else [])

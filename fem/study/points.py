@@ -141,6 +141,8 @@ def read_numbers(
     separator = next((sign for sign in ";\t" if texts and sign in texts[0][1]), ",")
     lines = [(n, cells_in(line, separator)) for n, line in texts]
     (first, head), *rest = lines or [(1, [])]
+    if separator == ";" and len(head) > 1 and not head[-1][1]:  # lines that end with a semicolon
+        head, rest = head[:-1], [(n, cells[: len(cells) - (not cells[-1][1])]) for n, cells in rest]
     if separator != ",":
         rest = [(n, [(column, text.replace(",", ".")) for column, text in cells]) for n, cells in rest]
     if say is not None:
@@ -161,9 +163,9 @@ def read_numbers(
 
 
 def cells_in(line: str, separator: str) -> list[Cell]:
-    """Of a line, without blanks and quotes around them; a separator at its end is none."""
+    """Of a line, without blanks and quotes around them."""
     found, start = [], 0
-    for part in line.rstrip(separator * (separator == ";")).split(separator):
+    for part in line.split(separator):
         column = start + len(part) - len(part.lstrip()) + 1
         found.append((column, part.strip().strip('"').strip()))
         start += len(part) + 1

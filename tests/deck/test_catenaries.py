@@ -319,3 +319,24 @@ def test_friction_that_a_line_with_rising_parts_is_laid_without_is_told(lift, sa
     notices = parse_deck(text).notices
     assert any("lies on the seabed" in notice for notice in notices)
     assert any("FRICTION=YES has no effect on the line of nodes 1 to 21" in notice for notice in notices) == said
+
+
+@pytest.mark.parametrize("strain", ["ENGINEERING", "GREEN", "LOG"])
+@pytest.mark.parametrize("length", [103.0, 99.0, 97.5])
+def test_a_line_with_a_table_is_laid_in_equilibrium(strain: str, length: float) -> None:
+    """Slack and taut: a static step moves nothing, and the stress S of each bar is on the curve at its strain E."""
+    curve = [(0.0, 0.0), (2e5, 0.01), (8e5, 0.02), (4e6, 0.05)]
+    text = (
+        "*NODE\n1, 0, 0, 0\n21, 100, 0, 5\n*NGEN, LINE=CATENARY, NSET=ALL\n1, 21, 1, {length}\n"
+        "*ELEMENT, TYPE=T3D2, ELSET=E\n1, 1, 2\n*ELGEN, ELSET=E\n1, 20\n*MATERIAL, NAME=M\n*UNIAXIAL\n*LOADING DATA\n"
+        "{rows}*DENSITY\n50.\n*NO COMPRESSION\n*SOLID SECTION, ELSET=E, MATERIAL=M, STRAIN={strain}\n1.\n"
+        "*BOUNDARY\n1, 1, 3\n21, 1, 3\n*STEP, NLGEOM, AMPLITUDE=STEP\n*STATIC\n*CONTROLS, RESI_GLOB_RELA=1e-10\n"
+        "*DLOAD\nE, GRAV, 9.81, 0., 0., -1.\n*END STEP\n"
+    ).format(length=length, strain=strain, rows="".join(f"{stress}, {value}\n" for stress, value in curve))
+    history = fem.run(fem.parse_deck(text))
+    assert max(np.abs(history.of_node(node)[-1]).max() for node in range(1, 22)) < 1e-7
+    stresses, strains = np.array(curve).T
+    for bar in range(1, 21):
+        found = float(history.of_element(bar, "S")[-1])
+        assert found == pytest.approx(np.interp(float(history.of_element(bar, "E")[-1]), strains, stresses), rel=1e-9)
+        assert found > 0.0
