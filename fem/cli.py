@@ -30,7 +30,7 @@ EXIT_CODES = """exit codes: 0 done, 1 an error in the program, 2 an error in the
 4 disk full or out of memory, 130, 143, 129 ended by Ctrl-C, SIGTERM, SIGHUP"""
 FIGURES = (
     *("energy", "iterations", "nodes", "links", "reactions", "phase", "tension", "curvature", "touchdown", "response"),
-    *("modes", "load_factor"),
+    *("modes", "buckling", "load_factor"),
 )
 CODES = ("calculix", "opensees", "moordyn", "code_aster", "abaqus")
 SOLVERS = ("auto", "chain", "band", "border", "cg", "direct", "superlu", "pardiso")

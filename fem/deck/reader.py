@@ -40,7 +40,7 @@ from fem.model.notices import coarse_beams
 
 EarlierDecks: TypeAlias = Sequence[tuple[Path, Mapping[str, float]]]
 """The decks of earlier runs, the last one first, and their parameters by name in upper case."""
-PROCEDURES = ("STATIC", "VISCO", "DYNAMIC", "FREQUENCY", "STEADY STATE DYNAMICS")
+PROCEDURES = ("STATIC", "VISCO", "DYNAMIC", "FREQUENCY", "BUCKLE", "STEADY STATE DYNAMICS")
 MESH = {"NODE", "ELEMENT"}
 MAX_GUESSES = 50
 SURE = 0.75
@@ -244,7 +244,7 @@ HARMLESS = words("""
     CONDUCTIVITY, SPECIFIC HEAT, NODAL THICKNESS, PHYSICAL CONSTANTS, SYSTEM
 """)
 OTHER_PROCEDURES = words("""
-    BUCKLE, HEAT TRANSFER, UNCOUPLED TEMPERATURE-DISPLACEMENT, COUPLED TEMPERATURE-DISPLACEMENT, MODAL DYNAMIC,
+    HEAT TRANSFER, UNCOUPLED TEMPERATURE-DISPLACEMENT, COUPLED TEMPERATURE-DISPLACEMENT, MODAL DYNAMIC,
     COMPLEX FREQUENCY, RANDOM RESPONSE, RESPONSE SPECTRUM, ELECTROMAGNETICS, CFD,
     GREEN, SENSITIVITY, CRACK PROPAGATION, SUBSTRUCTURE GENERATE, GEOSTATIC, SOILS, ANNEAL, MASS DIFFUSION,
     PIEZOELECTRIC, ELECTRICAL, THERMAL ELECTRICAL, DIRECT CYCLIC, STEADY STATE TRANSPORT
@@ -297,7 +297,6 @@ ALTERNATIVES = {
     "ELCOPY": "*ELGEN generates elements",
     "MASTER": "*EQUATION ties dofs",
     "SYSTEM": "nodes are given in the global axes",
-    "BUCKLE": "*STATIC, RIKS follows a structure, and locates its limit points and bifurcations (events.csv)",
     "PLASTIC": "*UNIAXIAL with *LOADING DATA and *UNLOADING DATA is a law that unloads on another curve, as yielding "
     "does; *FAILURE breaks bars",
     **dict.fromkeys(TABLE_LAWS, "*UNIAXIAL with *LOADING DATA is a table of stress over strain"),
