@@ -20,6 +20,7 @@ from fem.deck.beams import check_beams, turn_clamps
 from fem.deck.cards import Card
 from fem.deck.draft import EMPTY, Draft, MaterialDraft, StepDraft, as_given
 from fem.deck.fluids import check_fluids
+from fem.deck.forms import found_form
 from fem.deck.free_bodies import release
 from fem.deck.loads import check_winches
 from fem.deck.lookup import Lookup, build_mesh, check_uses
@@ -388,6 +389,9 @@ def build_model(draft: Draft, end: Place) -> Model:
         draft.notice(f"{count} node{'s' * (count > 1)} belong{'s' * (count == 1)} to no element, the first is {label}")
     built |= {"steps": tuple(map(steps.build_step, draft.steps)), "laid": tuple(draft.laid)}
     model = Model(mesh, **as_given(draft, EMPTY.keys() - built.keys()), **built)
+    if draft.forms:
+        model = found_form(draft, model)
+        draft.raise_problems()
     axes = {node: turned for name, turned in draft.axes for node in mesh.node_sets[name].tolist()}
     if axes:
         first, other = mesh.node_labels[min(axes)], mesh.node_labels.max() + 1
