@@ -5,13 +5,15 @@ force dN that the loads Q of this step cause in it, for linear response and at i
 or dN/l (I - n n^T) (ENGINEERING, LOG). At P + lambda Q the stiffness vanishes along v.
 
 Both matrices are kept as springs, K = R^T w R and K_D = R^T g R (``modes.py``), so that residuals and quotients lose no
-digits. Eigenvalues mu = 1/lambda of -K_D v = mu K v, K positive definite, are sought from the largest down; negative
+digits. Eigenvalues mu = 1/lambda of -K_D v = mu K v, K positive definite, are sought from the largest down. Negative
 pivots of K + lambda K_D then count the factors below lambda (Sylvester's law of inertia): none is missing.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,6 +41,8 @@ SPARE = 6
 """Number of factors computed beyond those wanted: they are counted up to a gap after the last one."""
 ROUNDS = 6
 """Largest number of searches for factors that the count has and the search has not found."""
+ROUGH, FINE, BELOW = 1e-3, 1e-12, 0.98
+"""Tolerances of the first factor, and of all about a shift at this fraction of it."""
 NO_EFFECT = 1e-12
 """Change of a force, as a fraction of the largest, that is a rounding error."""
 INDEPENDENT = 1e-6
@@ -256,31 +260,37 @@ def _all(pair: Pair) -> tuple[Floats, Floats]:
 
 
 def _some(pair: Pair, wanted: int, sign: float) -> tuple[Floats, Floats]:
-    """The largest mu of a sign, by Lanczos in the norm of K; repeated without those found until the count agrees."""
+    """The largest mu of a sign, by Lanczos in the norm of K about a shift just below the first factor (spectral
+    transformation of buckling: Ericsson, Ruhe 1980); repeated with more of them until the count agrees."""
     from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
     size = pair.rows.shape[1]
     mu, shapes = _nothing(pair)
-    stiffness = LinearOperator((size, size), lambda x: pair.times(pair.weights, x), dtype=float)
-    inverse = LinearOperator((size, size), lambda x: pair.spectrum.solve(x.ravel()), dtype=float)
+
+    def operator(apply: Callable[[Floats], Any]) -> LinearOperator:
+        return LinearOperator((size, size), lambda x: apply(x.ravel()), dtype=float)
+
+    stiffness, change = (operator(partial(pair.times, each)) for each in (pair.weights, -sign * pair.change))
+    inverse = {"M": stiffness, "Minv": operator(pair.spectrum.solve), "which": "LA"}
+    try:
+        rough = float(eigsh(change, k=1, v0=start_vector(size), tol=ROUGH, return_eigenvectors=False, **inverse)[0])
+    except ArpackNoConvergence:
+        return mu, shapes
+    if rough <= 0.0:
+        return mu, shapes
+    shift = BELOW / rough
+    beside = Spectrum(pair.matrix(sign * shift))
     for turn in range(ROUNDS):
-        held = pair.times(pair.weights, shapes)
-
-        def apply(x: Floats, held: Floats = held, mu: Floats = mu) -> Floats:
-            return np.asarray(-sign * pair.times(pair.change, x.ravel()) - held @ (sign * mu * (held.T @ x.ravel())))
-
-        operator = LinearOperator((size, size), apply, dtype=float)
-        count = min(max(wanted - len(mu), 1) + SPARE, size - 2)
-        how = {"k": count, "M": stiffness, "Minv": inverse, "which": "LA", "v0": start_vector(size, turn), "tol": 1e-12}
+        count = min(wanted + SPARE * 2**turn, size - 2)
+        how = {"k": count, "M": change, "sigma": shift, "mode": "buckling", "v0": start_vector(size, turn), "tol": FINE}
         try:
-            values, vectors = eigsh(operator, **how)
+            values, shapes = eigsh(stiffness, OPinv=operator(beside.solve), **how)
         except ArpackNoConvergence as error:
-            values, vectors = error.eigenvalues, error.eigenvectors
-        kept = values > NO_EFFECT * np.abs(values).max(initial=0.0)
-        mu, shapes = np.concatenate([mu, sign * values[kept]]), np.concatenate([shapes, vectors[:, kept]], axis=1)
-        order = np.argsort(-sign * mu, kind="stable")
-        mu, shapes = mu[order], shapes[:, order]
-        if not kept.any() or _missing(pair, 1.0 / mu, wanted, sign) <= 0:
+            values, shapes = error.eigenvalues, error.eigenvectors
+        kept = np.flatnonzero(values > 0.0)
+        kept = kept[np.argsort(values[kept], kind="stable")]
+        mu, shapes = sign / values[kept], shapes[:, kept]
+        if _missing(pair, 1.0 / mu, wanted, sign) <= 0 or count == size - 2:
             break
     return mu, shapes
 
