@@ -30,7 +30,7 @@ EXIT_CODES = """exit codes: 0 done, 1 an error in the program, 2 an error in the
 4 disk full or out of memory, 130, 143, 129 ended by Ctrl-C, SIGTERM, SIGHUP"""
 FIGURES = (
     *("energy", "iterations", "nodes", "links", "reactions", "phase", "tension", "curvature", "touchdown", "response"),
-    *("modes", "load_factor"),
+    *("modes", "buckling", "load_factor"),
 )
 CODES = ("calculix", "opensees", "moordyn", "code_aster", "abaqus")
 SOLVERS = ("auto", "chain", "band", "border", "cg", "direct", "superlu", "pardiso")
@@ -335,6 +335,14 @@ def add_structures(commands: Any) -> None:
     option.add_output(rigid, "folder of the tables and figures (default: results/<deck name>_rigidity)")
     rigid.set_defaults(command=late("fem.study.files:write_rigidity", is_whole=True))
 
+    text = "write the deck of the structure that *FORM FINDING finds, and a table of its forces"
+    form = commands.add_parser("form", help=text)
+    option.add_deck(form)
+    where = "deck to write (default: <deck name>_formed.inp); the table is beside it, .csv"
+    form.add_argument("--output", metavar="FORMED.inp", type=Path, help=where)
+    option.add_force(form)
+    form.set_defaults(command=late("fem.show.formed:write_form", is_told=True))
+
 
 COMMANDS: dict[Callable[[Any], None], tuple[str, ...]] = {
     add_solver: ("run", "check"),
@@ -347,7 +355,7 @@ COMMANDS: dict[Callable[[Any], None], tuple[str, ...]] = {
     studies.add_fit: ("fit",),
     add_pictures: ("plot", "animate", "report"),
     add_analyses: ("post",),
-    add_structures: ("rigidity",),
+    add_structures: ("rigidity", "form"),
     add_others: ("example", "help", "app", "validate", "warmup"),
 }
 """What adds parsers, and of which commands."""

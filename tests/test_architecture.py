@@ -55,6 +55,7 @@ DOOR = {
     "assembly.system": {"System", "assemble"},
     "deck": {"parse_deck", "read_model"},
     "deck.cards": {"NUMBER"},
+    "deck.forms": {"stiffness_of", "strains_of"},
     "deck.kinds": {"number"},
     "deck.parameters": {"ArithmeticMistake", "evaluate"},
     "deck.sections": {"LISTED", "OTHERS"},

@@ -114,8 +114,8 @@ def members_of(system: System, supports: Supports, u: Floats) -> Members:
     return Members(independent, place, bars, springs, short, rigid)
 
 
-def not_counted(system: System) -> str:
-    """What a model has besides members; empty if nothing."""
+def not_counted(system: System, but: str = "") -> str:
+    """What a model has besides members, ``but`` one kind; empty if nothing."""
     model = system.model
     found = {
         "beams that bend": model.bends, "lines of variable length": model.runs, "*STOP PLANE": model.planes,
@@ -123,7 +123,7 @@ def not_counted(system: System) -> str:
         "ropes with memory": any(material.has_rope_law for material in model.materials.values()),
         "constraints along a line": (system.bars.kinds[:, 0] == LINEAR).any(),
     }  # fmt: skip
-    return ", ".join(what for what, has in found.items() if has)
+    return ", ".join(what for what, has in found.items() if has and what != but)
 
 
 def _rigid(place: Floats, part: Ints, independent: Independent, springs: Floats) -> Floats:

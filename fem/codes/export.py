@@ -22,7 +22,7 @@ from fem.commands.files import write_new
 from fem.deck import read_model
 from fem.deck.sections import LISTED, OTHERS
 from fem.errors import CommandError, DeckError, Problem, proposal
-from fem.model import Dynamic, Model, Static
+from fem.model import Buckle, Dynamic, Model, Static
 from fem.model.mesh import BEAMS, TRUSSES
 
 
@@ -76,7 +76,8 @@ FEATURES = tuple(Feature(*row) for row in (
     ("mass of bars: CONSISTENT", rule("CONSISTENT"), "SOLID SECTION", "CONSISTENT", "use MASS=LUMPED"),
     ("mass of bars: ONE POINT", rule("ONE POINT"), "SOLID SECTION", "ONE POINT", "use MASS=LUMPED"),
     ("point masses (MASS)", elements("MASS"), "ELEMENT", "MASS"),
-    ("rest lengths, laid lines", has("rest_lengths"), "REST LENGTH|NGEN", "", "give bars an initial stress"),
+    ("rest lengths, laid lines", has("rest_lengths"), "REST LENGTH|NGEN|FORM FINDING", "",
+     "give bars an initial stress"),
     ("initial stress", initial("STRESS"), "INITIAL CONDITIONS", "STRESS", "use a *REST LENGTH"),
     ("initial displacements", initial("DISPLACEMENT"), "INITIAL CONDITIONS", "DISPLACEMENT", "move the nodes"),
     ("initial velocities", initial("VELOCITY"), "INITIAL CONDITIONS", "VELOCITY", "begin at rest"),
@@ -101,7 +102,9 @@ FEATURES = tuple(Feature(*row) for row in (
     ("links (MPC), equations", has("links", "equations"), "MPC|EQUATION"),
     ("temperatures", any_step("temperatures"), "TEMPERATURE", "", "give bars an initial stress"),
     ("geometrically linear steps", lambda m: not all(step.nlgeom for step in m.steps), "STEP", "", "state NLGEOM"),
-    ("modes, harmonic response", any_procedure(lambda one: not isinstance(one, Static | Dynamic)),
+    ("linear buckling (BUCKLE)", any_procedure(lambda one: isinstance(one, Buckle)), "BUCKLE", "",
+     "use *STATIC, RIKS"),
+    ("modes, harmonic response", any_procedure(lambda one: not isinstance(one, Static | Dynamic | Buckle)),
      "FREQUENCY|STEADY STATE DYNAMICS"),
     ("arc length (RIKS), VISCO", any_procedure(lambda one: isinstance(one, Static) and (one.riks or one.creeps)),
      "STATIC|VISCO"),

@@ -293,6 +293,8 @@ class Draft:
         self.elements = ElementTable()
         self.catenaries: list[Catenary] = []
         self.laid: list[Any] = []
+        self.forms: list[Any] = []
+        self.forms_are_loaded = True
         self.earlier_writes = True
         self.first_step: StepDraft | None = None
         self.node_sets = SetTable()

@@ -1,14 +1,15 @@
-"""Procedures of small motions: ``*FREQUENCY``, ``*STEADY STATE DYNAMICS`` with its damping and its harmonic loads."""
+"""Procedures of small motions: ``*FREQUENCY``, ``*BUCKLE``, ``*STEADY STATE DYNAMICS`` with its damping and loads."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from fem.deck.cards import POSITIVE, Card, Row
 from fem.deck.draft import Draft, StepDraft, set_procedure
 from fem.deck.source import Mistake, listing, squeezed
 from fem.deck.table import keyword
-from fem.model import Frequency, FrequencyRange, ModalDamping, SteadyState
+from fem.model import Buckle, Frequency, FrequencyRange, ModalDamping, SteadyState
 from fem.model.quantities import HARMONIC
 
 
@@ -29,6 +30,45 @@ def frequency(card: Card, draft: Draft) -> None:
             message = "limits of the frequency range are not supported"
             raise Mistake(row.field(at).place, message, "give the number of modes")
     set_procedure(card, draft, Frequency(row.integer(0, "the number of modes", high=1_000_000)))
+
+
+@keyword("BUCKLE", "step", ignores=("EIGENSOLVER", "SOLVER"))
+def buckle(card: Card, draft: Draft) -> None:
+    """``number of factors``, and entries of other solvers."""
+    row = draft.single_row(card, "the number of factors")
+    for at in range(1, len(row)):
+        if row.field(at).text:
+            row.number(at, "an entry of another solver")
+            draft.ignore("entries of *BUCKLE after the number of factors")
+    set_procedure(card, draft, Buckle(row.integer(0, "the number of factors", high=1_000_000)))
+
+
+def check_buckling(step: StepDraft, draft: Draft) -> None:
+    """The loads of the step are all of Q; the state before it is found with large displacements."""
+    held = "put them into a *STATIC step before it"
+    for entries, what in ((step.fluid_loads, "loads of water and wind"), (step.winches, "winches")):
+        if entries:
+            draft.report(Mistake(entries[0][1], f"{what} have no meaning in a *BUCKLE step", held))
+    for entry, place in step.boundaries:
+        if entry.value:
+            message = "a support that moves in a *BUCKLE step"
+            draft.report(Mistake(place, message, "loads of such a step are *CLOAD, *DLOAD and *TEMPERATURE"))
+    for name in sorted(step.replaced):
+        message = f"OP=NEW of *{name} in a *BUCKLE step"
+        draft.report(Mistake(step.changed[name], message, "such a step cannot remove loads"))
+    loads: list[Any] = [*step.nodal_loads, *step.distributed_loads, *step.temperatures]
+    if any(each.amplitude for each in loads):
+        hint = "the factor multiplies the whole load: remove the AMPLITUDE"
+        draft.report(Mistake(step.place, "a load with an AMPLITUDE in a *BUCKLE step", hint))
+    if step.procedure_place and not (
+        loads or step.moments or step.blamed or draft.has_failed("CLOAD", "DLOAD", "TEMPERATURE")
+    ):
+        hint = "give *CLOAD, *DLOAD or *TEMPERATURE in this step"
+        draft.report(Mistake(step.procedure_place, "no load whose factor is sought", hint))
+    linear = [each for each in draft.steps if not each.small_motion and not each.nlgeom]
+    if linear and step.procedure_place:
+        message = f"the step at {linear[0].place} before *BUCKLE is geometrically linear"
+        draft.report(Mistake(step.procedure_place, message, "*STEP, NLGEOM: the tangent is that of its forces"))
 
 
 MOST_POINTS = 100_000

@@ -175,6 +175,9 @@ def read_instances(draft: Draft, read: Callable[[list[Card], Draft], None]) -> d
             message = "*NGEN, LINE=CATENARY is inside a part: the materials of its bars are known only in the model"
             draft.report(catenary.card.mistake(message, "give the nodes by *NODE, or write a flat deck"))
             own.failed.add("NGEN")
+        for form in own.forms[:1]:
+            message = "*FORM FINDING is inside a part: supports and loads are known only in the model"
+            draft.report(Mistake(form.place, message, "write a flat deck"))
         draft.uses += [use for use in own.uses if use.family not in ("node", "element")]
         own.uses = [use for use in own.uses if use.family in ("node", "element")]
         build_mesh(own)

@@ -20,6 +20,7 @@ from fem.deck.beams import check_beams, turn_clamps
 from fem.deck.cards import Card
 from fem.deck.draft import EMPTY, Draft, MaterialDraft, StepDraft, as_given
 from fem.deck.fluids import check_fluids
+from fem.deck.forms import found_form
 from fem.deck.free_bodies import release
 from fem.deck.loads import check_winches
 from fem.deck.lookup import Lookup, build_mesh, check_uses
@@ -40,7 +41,7 @@ from fem.model.notices import coarse_beams
 
 EarlierDecks: TypeAlias = Sequence[tuple[Path, Mapping[str, float]]]
 """The decks of earlier runs, the last one first, and their parameters by name in upper case."""
-PROCEDURES = ("STATIC", "VISCO", "DYNAMIC", "FREQUENCY", "STEADY STATE DYNAMICS")
+PROCEDURES = ("STATIC", "VISCO", "DYNAMIC", "FREQUENCY", "BUCKLE", "STEADY STATE DYNAMICS")
 MESH = {"NODE", "ELEMENT"}
 MAX_GUESSES = 50
 SURE = 0.75
@@ -255,7 +256,7 @@ HARMLESS = words("""
     CONDUCTIVITY, SPECIFIC HEAT, NODAL THICKNESS, PHYSICAL CONSTANTS, SYSTEM
 """)
 OTHER_PROCEDURES = words("""
-    BUCKLE, HEAT TRANSFER, UNCOUPLED TEMPERATURE-DISPLACEMENT, COUPLED TEMPERATURE-DISPLACEMENT, MODAL DYNAMIC,
+    HEAT TRANSFER, UNCOUPLED TEMPERATURE-DISPLACEMENT, COUPLED TEMPERATURE-DISPLACEMENT, MODAL DYNAMIC,
     COMPLEX FREQUENCY, RANDOM RESPONSE, RESPONSE SPECTRUM, ELECTROMAGNETICS, CFD,
     GREEN, SENSITIVITY, CRACK PROPAGATION, SUBSTRUCTURE GENERATE, GEOSTATIC, SOILS, ANNEAL, MASS DIFFUSION,
     PIEZOELECTRIC, ELECTRICAL, THERMAL ELECTRICAL, DIRECT CYCLIC, STEADY STATE TRANSPORT
@@ -311,7 +312,6 @@ ALTERNATIVES = {
     "ELCOPY": "*ELGEN generates elements",
     "MASTER": "*EQUATION ties dofs",
     "SYSTEM": "nodes are given in the global axes",
-    "BUCKLE": "*STATIC, RIKS follows a structure, and locates its limit points and bifurcations (events.csv)",
     "PLASTIC": "*UNIAXIAL with *LOADING DATA and *UNLOADING DATA is a law that unloads on another curve, as yielding "
     "does; *FAILURE breaks bars",
     **dict.fromkeys(TABLE_LAWS, "*UNIAXIAL with *LOADING DATA is a table of stress over strain"),
@@ -403,6 +403,9 @@ def build_model(draft: Draft, end: Place) -> Model:
         draft.notice(f"{count} node{'s' * (count > 1)} belong{'s' * (count == 1)} to no element, the first is {label}")
     built |= {"steps": tuple(map(steps.build_step, draft.steps)), "laid": tuple(draft.laid)}
     model = Model(mesh, **as_given(draft, EMPTY.keys() - built.keys()), **built)
+    if draft.forms:
+        model = found_form(draft, model)
+        draft.raise_problems()
     axes = {node: turned for name, turned in draft.axes for node in mesh.node_sets[name].tolist()}
     if axes:
         first, other = mesh.node_labels[min(axes)], mesh.node_labels.max() + 1

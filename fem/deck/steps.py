@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from fem.deck.cards import POSITIVE, Bound, Card, Row
 from fem.deck.draft import Draft, StepDraft, as_given, set_procedure
-from fem.deck.harmonic import check_harmonic
+from fem.deck.harmonic import check_buckling, check_harmonic
 from fem.deck.kinds import POSITIVE_NUMBER, limit, whole, within, word_of
 from fem.deck.outputs import add_default_output
 from fem.deck.source import Mistake, listing, words
@@ -128,7 +128,7 @@ def close_step(draft: Draft) -> None:
         step.nlgeom = draft.nlgeom  # its response is linear, whatever NLGEOM says
     add_default_output(step)
     if step.procedure_place is None and not step.blamed:
-        hint = "a step needs one of *STATIC, *VISCO, *DYNAMIC, *FREQUENCY, *STEADY STATE DYNAMICS"
+        hint = "a step needs one of *STATIC, *VISCO, *DYNAMIC, *FREQUENCY, *BUCKLE, *STEADY STATE DYNAMICS"
         draft.report(Mistake(step.place, "the step has no procedure", hint))
     flows = [load for load, _ in step.fluid_loads if load.kind != "ADDED MASS"]
     acts = flows or step.winches or step.nodal_loads or step.moments or step.distributed_loads or step.temperatures
@@ -137,13 +137,15 @@ def close_step(draft: Draft) -> None:
         draft.report(Mistake(step.place, "loads have no meaning in a *FREQUENCY step", hint))
     if step.harmonic:
         check_harmonic(step, draft)
+    if step.buckling:
+        check_buckling(step, draft)
     if step.static and step.static.riks and step.amplitude == "STEP":
         draft.report(Mistake(step.place, "AMPLITUDE=STEP with *STATIC, RIKS", "the arc length finds the load factor"))
     draft.steps.append(step)
     if step.extrapolation is None:  # a first guess without motion reverses the velocities, and with them the drag
         flows_past = step.dynamic and any(each.fluid_loads for each in draft.steps)
         step.extrapolation = "PARABOLIC" if flows_past else "NO"
-    if not step.nlgeom:
+    if not (step.nlgeom or step.buckling):
         draft.notice(
             f"step {len(draft.steps)} is geometrically linear, as in Abaqus and CalculiX without NLGEOM=YES "
             "(materials and springs stay nonlinear)"

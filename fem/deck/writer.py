@@ -211,6 +211,8 @@ def step_lines(steps: Sequence[Step]) -> list[str]:
 def procedure_lines(step: Step) -> list[str]:
     if step.modes:
         return ["*FREQUENCY", str(step.modes.modes)]
+    if step.buckling:
+        return ["*BUCKLE", str(step.buckling.factors)]
     if step.harmonic:
         return steady_state_lines(step.harmonic)
     procedure = step.timed

@@ -27,6 +27,7 @@ from fem.model.materials import DynamicStiffness, Expansion, Material, Uniaxial,
 from fem.model.mesh import AXIAL, BEAMS, ElementBlock, Mesh
 from fem.model.steps import (
     ArcEnd,
+    Buckle,
     Controls,
     Dynamic,
     EarlierState,
@@ -361,7 +362,7 @@ __all__ += ["Failure", "RigidBody", "RotaryInertia", "StopPlane"]
 __all__ += ["BarSection", "Dashpot", "Expansion", "Material", "NonstructuralMass", "PointMass", "RestLength", "Spring"]
 __all__ += ["Pulley", "Winch"]
 __all__ += ["DynamicStiffness", "Uniaxial", "Viscoelastic"]
-__all__ += ["ArcEnd", "Controls", "Dynamic", "EarlierState", "Frequency", "OutputRequest", "Static", "Step"]
+__all__ += ["ArcEnd", "Buckle", "Controls", "Dynamic", "EarlierState", "Frequency", "OutputRequest", "Static", "Step"]
 __all__ += ["FrequencyRange", "ModalDamping", "Perturbation", "SteadyState"]
 __all__ += ["Airy", "DragLaw", "FluidLoad", "Jonswap", "MarineGrowth", "Rao", "RigidCylinder", "Seabed"]
 __all__ += ["Water", "Wind"]

@@ -29,6 +29,13 @@ class Frequency(Perturbation):
 
 
 @frozen
+class Buckle(Perturbation):
+    """``*BUCKLE``: number of factors of the loads of the step, which come on top of those of the steps before."""
+
+    factors: int
+
+
+@frozen
 class FrequencyRange:
     """Frequencies from ``lower`` to ``upper`` [cycles/time], both among the ``points``; bias > 1: dense at the ends."""
 
@@ -168,7 +175,7 @@ class Dynamic:
     by_convergence: bool = False
 
 
-Procedure: TypeAlias = Static | Dynamic | Frequency | SteadyState
+Procedure: TypeAlias = Static | Dynamic | Frequency | SteadyState | Buckle
 Kind = TypeVar("Kind")
 
 
@@ -184,7 +191,8 @@ class Asked(Generic[Kind]):
 
 
 class HasProcedure:
-    """Has a ``procedure``: each property is None unless it is of that kind; ``small_motion``: modes or harmonic."""
+    """Has a ``procedure``: each property is None unless it is of that kind; ``small_motion``: modes, harmonic or
+    buckling."""
 
     __slots__ = ()
 
@@ -192,7 +200,8 @@ class HasProcedure:
     dynamic = Asked(Dynamic)
     modes = Asked(Frequency)
     harmonic = Asked(SteadyState)
-    small_motion = Asked[Frequency | SteadyState](Frequency, SteadyState)
+    buckling = Asked(Buckle)
+    small_motion = Asked[Frequency | SteadyState | Buckle](Frequency, SteadyState, Buckle)
 
 
 @frozen
@@ -304,12 +313,18 @@ class Step(HasProcedure):
 
     @property
     def still(self) -> Step:
-        """The step without loads and with fixed supports: the conditions about which harmonic motions take place."""
-        if not self.harmonic:
+        """The step without loads and with fixed supports: the conditions of harmonic motions and of buckling."""
+        if not (self.harmonic or self.buckling):
             return self
         given = self.boundaries, self.rotations
         held, turned = (tuple(Boundary(each.target, each.dof, kind="FIXED") for each in all_) for all_ in given)
-        return replace(self, nodal_loads=(), distributed_loads=(), boundaries=held, rotations=turned)
+        held_step = replace(self, nodal_loads=(), distributed_loads=(), boundaries=held, rotations=turned)
+        return replace(held_step, temperatures=()) if self.buckling else held_step
+
+    @property
+    def loading(self) -> Step:
+        """The step without its supports."""
+        return replace(self, boundaries=(), rotations=())
 
 
 @frozen

@@ -18,7 +18,7 @@ from fem.model.notices import WARNING
 from fem.model.quantities import in_newtons
 from fem.runs.frames import Exchange, energies_of, energy_error_text
 from fem.runs.progress import ProgressBar, Shown
-from fem.runs.record import Event, Modes, Response, Rows, SilentSink, StepStart
+from fem.runs.record import Event, Factors, Modes, Response, Rows, SilentSink, StepStart
 from fem.runs.run_record import Totals, is_complete
 from fem.runs.schedule import Schedule
 
@@ -56,7 +56,7 @@ class ConsoleSink(SilentSink):
             self._progress.begin(start)
         name = f" '{start.name}'" if start.name else ""
         title = f"\nstep {start.step}{name}: {start.procedure.lower()}"
-        if start.procedure == "FREQUENCY":
+        if start.procedure in ("FREQUENCY", "BUCKLE"):
             self._print(title + "\n")
             return
         if start.procedure == "STEADY STATE DYNAMICS":
@@ -120,6 +120,12 @@ class ConsoleSink(SilentSink):
         self._print("".join(lines))
         if self._progress is not None:
             self._progress.modes(modes)
+
+    def factors(self, factors: Factors) -> None:
+        lines = [f"{'mode':>6} {'factor':>20} {'residual':>10}\n"]
+        table = zip(factors.number, factors.factor, factors.residual, strict=True)
+        lines += [f"{mode:6d} {factor:20.12g} {residual:10.1e}\n" for mode, factor, residual in table]
+        self._print("".join(lines))
 
     def response(self, response: Response) -> None:
         size = np.abs(response.motion[0]).max(initial=0.0)

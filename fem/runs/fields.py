@@ -28,7 +28,7 @@ from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring, outpu
 from fem.model.facts import given_lengths
 from fem.model.mesh import legs_of, shown_sets
 from fem.model.quantities import QUANTITIES, Quantity, meant
-from fem.runs.record import Frame, Modes, SilentSink
+from fem.runs.record import Factors, Frame, Modes, SilentSink
 
 FOLDER = "vtu"
 CELLS = np.array([0, 1, 3, 4], np.uint8)
@@ -217,11 +217,20 @@ class VtkSink(SilentSink):
             self._write_list()
 
     def modes(self, modes: Modes) -> None:
+        self._write_shapes(modes.step, modes.number, modes.frequency, modes.shapes)
+
+    def factors(self, factors: Factors) -> None:
+        order = np.argsort(factors.factor, kind="stable")  # times rise
+        each = factors.number[order], factors.factor[order], factors.shapes[order]
+        self._write_shapes(factors.step, *each)
+
+    def _write_shapes(self, step: int, numbers: Ints, values: Floats, shapes: Floats) -> None:
+        """Shapes (k, n, 3), whose times are their frequencies or factors."""
         entries = []
-        name = f"{self._name}_modes_step{modes.step}"
-        before, apart = -math.inf, APART * float(np.abs(modes.frequency).max(initial=0.0) or 1.0)
-        for number, frequency, shape in zip(modes.number.tolist(), modes.frequency, modes.shapes, strict=True):
-            before = time_value = max(float(frequency), before + apart)
+        name = f"{self._name}_modes_step{step}"
+        before, apart = -math.inf, APART * float(np.abs(values).max(initial=0.0) or 1.0)
+        for number, value, shape in zip(numbers.tolist(), values, shapes, strict=True):
+            before = time_value = max(float(value), before + apart)
             file = f"{FOLDER}/{name}_{number:03d}.vtu"
             arrays = {"mode": shape, "displacement": self._displacement}
             self._write(file, self._skeleton.field(time_value, arrays, {}))

@@ -16,7 +16,7 @@ from fem.model import Model
 from fem.model.mesh import Mesh
 from fem.model.named import TABLES, labels_of
 from fem.model.quantities import ENERGIES, NODAL, RECORDED, Values, values_of
-from fem.runs.record import Event, Modes, Response, Rows, SilentSink
+from fem.runs.record import Event, Factors, Modes, Response, Rows, SilentSink
 from fem.runs.tables import RESPONSES, response_columns
 
 BALANCED = tuple(ENERGIES)[:-1]
@@ -40,6 +40,7 @@ class History:
     elements             (k, m, s)  recorded quantities of elements (E, S, N, T), by element index
     model                           the model of the run; mesh: its labels, coordinates X, sets
     modes                           one ``Modes`` per ``*FREQUENCY`` step
+    buckling                        one ``Factors`` per ``*BUCKLE`` step
     responses                       one ``Response`` per frequency of ``*STEADY STATE DYNAMICS`` steps
     events                          taut, slack, impact, cutback, snap
     notices                         remarks of the reader and of the run
@@ -69,6 +70,7 @@ class History:
     load_factor: Floats
     model: Model
     modes: tuple[Modes, ...] = ()
+    buckling: tuple[Factors, ...] = ()
     responses: tuple[Response, ...] = ()
     events: tuple[Event, ...] = ()
     notices: tuple[str, ...] = ()
@@ -79,7 +81,7 @@ class History:
 
     def __repr__(self) -> str:
         last = f"to time {self.time[-1]:.8g}, " if len(self) else ""
-        counts = ("modes", "responses", "events", "notices")
+        counts = ("modes", "buckling", "responses", "events", "notices")
         found = ", ".join(f"{name} {len(getattr(self, name))}" for name in counts if len(getattr(self, name)))
         return (
             f"History of {self.model.source or 'a model'}: {len(self)} rows {last}"
@@ -239,6 +241,7 @@ class HistorySink(SilentSink):
         self._parts: dict[str, list[np.ndarray]] = {}
         self._owed: dict[str, np.ndarray] | None = None
         self._modes: list[Modes] = []
+        self._factors: list[Factors] = []
         self._responses: list[Response] = []
         self._events: list[Event] = []
         self._notices = list(model.notices)
@@ -264,6 +267,9 @@ class HistorySink(SilentSink):
     def modes(self, modes: Modes) -> None:
         self._modes.append(modes)
 
+    def factors(self, factors: Factors) -> None:
+        self._factors.append(factors)
+
     def response(self, response: Response) -> None:
         self._responses.append(response)
 
@@ -285,6 +291,7 @@ class HistorySink(SilentSink):
             **arrays,
             model=self._model,
             modes=tuple(self._modes),
+            buckling=tuple(self._factors),
             responses=tuple(self._responses),
             events=tuple(self._events),
             notices=tuple(self._notices),

@@ -42,7 +42,7 @@ FIGURES = (
     *("energies", "iterations", *(quantity.figure for quantity in NODAL if quantity.figure)),
     *("angles", "links", "reactions", "joints", "phase", "phase_angles"),
     *("tension", "envelope", "shapes", "curvature", "touchdown", "response"),
-    *("modes", "load_factor"),
+    *("modes", "buckling", "load_factor"),
 )
 FORMATS = ("png", "svg", "pdf")
 FILM = "motion"

@@ -27,11 +27,11 @@ from fem.errors import CommandError, FemError
 from fem.model import ElementBlock, Mesh, Model
 from fem.model.mesh import nodes_per_element
 from fem.model.quantities import ELEMENTAL, ENERGIES, HARMONIC, NODAL, RECORDED, Quantity, recorded_rows, says_si
-from fem.runs.fields import FieldMesh, read_field, read_list, read_mesh
+from fem.runs.fields import FOLDER, FieldMesh, read_field, read_list, read_mesh
 from fem.runs.frames import energy_error_text, exchanged, unit_of
 from fem.runs.history import BALANCED, COUNTS, LEDGER, History
 from fem.runs.own import from_json, number_in, stem_of
-from fem.runs.record import Acting, Event, Modes, Response, from_record
+from fem.runs.record import Acting, Event, Factors, Modes, Response, from_record
 from fem.runs.run_record import RUN_RECORD, RUNNING, earlier_decks, is_complete
 from fem.runs.sweep_files import table_in
 from fem.runs.tables import INSTANT, PHASE
@@ -373,7 +373,8 @@ def load(folder: str | Path, *, output_every: int = 1) -> History:
         notices.append(f"{np.count_nonzero(~is_known)} rows are not in increments.csv: no energies, counts of 0")
     return History(
         step=keys[:, 0].astype(np.int64), increment=keys[:, 1].astype(np.int64), time=keys[:, 2], motion=motion,
-        elements=elements, model=model, modes=tuple(modes_of(results, n)), events=tuple(results.events),
+        elements=elements, model=model, modes=tuple(modes_of(results, n)), buckling=tuple(factors_of(results, n)),
+        events=tuple(results.events),
         responses=tuple(responses_of(results, model)), sea_from=results.record.get("sea_from", math.inf),
         notices=tuple(dict.fromkeys((*map(str, results.record.get("notices", [])), *notices))), **series,
     )  # fmt: skip
@@ -482,6 +483,19 @@ def increments_of(table: CsvTable, keys: Floats) -> tuple[dict[str, Any], np.nda
     energy = np.stack([found.pop(name) for name in BALANCED], axis=1)
     counts = {name: np.nan_to_num(found.pop(name)).astype(np.int64) for name in COUNTS if name in found}
     return {**found, **counts, "energy": energy}, is_known
+
+
+def factors_of(results: Results, nodes: int) -> Iterable[Factors]:
+    """Factors of each ``*BUCKLE`` step, from ``buckling.csv`` and the fields of the shapes, NaN without these."""
+    rows = results.table("buckling").read(("step", "mode", "factor", "residual"))
+    for step in np.unique(rows[:, 0]).astype(int).tolist():
+        mode, factor, residual = rows[rows[:, 0] == step, 1:].T
+        shapes = np.full((len(mode), nodes, 3), np.nan)
+        for place, number in enumerate(mode.astype(int).tolist()):
+            path = results.folder / FOLDER / f"{results.name}_modes_step{step}_{number:03d}.vtu"
+            if path.is_file():
+                shapes[place] = read_field(path, ["mode"])["mode"]
+        yield Factors(step, math.nan, mode.astype(np.int64), factor, residual, shapes)
 
 
 def modes_of(results: Results, nodes: int) -> Iterable[Modes]:

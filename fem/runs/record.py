@@ -177,6 +177,24 @@ class Modes:
         return f"Modes of step {self.step}, frequency: {found}{more}; omega, generalized_mass, shapes"
 
 
+@frozen
+class Factors:
+    """Result of ``*BUCKLE``: number (k,) from 1, factor (k,) of the loads of the step, the positive ones rising, then
+    negative ones falling, residual (k,) over the largest force, shapes (k, n, 3) with a largest component of 1."""
+
+    step: int
+    time: float
+    number: Ints
+    factor: Floats
+    residual: Floats
+    shapes: Floats
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{value:.9g}" for value in self.factor[:MOST_SHOWN])
+        more = ", ..." if len(self.factor) > MOST_SHOWN else ""
+        return f"Factors of step {self.step}: {found}{more}; residual, shapes"
+
+
 def frequency_name(step: int, number: int) -> str:
     """Name of a natural frequency of a step, for columns."""
     return f"frequency_{step}_{number}"
@@ -215,6 +233,7 @@ class SilentSink:
     def frame(self, frame: Frame) -> None: ...
     def event(self, event: Event) -> None: ...
     def modes(self, modes: Modes) -> None: ...
+    def factors(self, factors: Factors) -> None: ...
     def response(self, response: Response) -> None: ...
     def notice(self, text: str) -> None: ...
     def keep(self, checkpoint: dict[str, Any]) -> None: ...

@@ -23,13 +23,14 @@ from fem.model.mesh import Mesh
 from fem.model.quantities import ENERGIES, HARMONIC, QUANTITIES, meant
 from fem.model.surroundings import COMPONENTS
 from fem.runs.digits import EMPTY, NUMBER, WHOLE, lines
-from fem.runs.record import Event, Frame, Modes, Response, Rows, SilentSink, StepStart
+from fem.runs.record import Event, Factors, Frame, Modes, Response, Rows, SilentSink, StepStart
 from fem.runs.schedule import NEVER, Cadence, harmonic_items, is_active, request_cadence, target_indices, union
 
 HEAD = ("step", "increment", "time")
 INCREMENT = ("dt", "iterations", "residual_norm", "cutbacks", *ENERGIES)
 EVENT = ("element", "event", "energy_loss")
 INSTANT = ("step", "frequency")
+BUCKLING = ("step", "mode", "factor", "residual")
 FREQUENCY = ("step", "mode", "frequency", "omega", "generalized_mass")
 COUNTED = frozenset(("step", "increment", "iterations", "cutbacks", "node", "element", "mode"))
 """Columns of whole numbers."""
@@ -153,6 +154,7 @@ TABLES: dict[str, Callable[[Model], Any]] = dict.fromkeys(
     ("increments", "nodes", "elements", "events"), lambda model: True
 )
 TABLES |= {"touchdown": lambda model: model.seabeds, "waves": lambda model: model.waves}
+TABLES |= {"buckling": lambda model: any(step.buckling for step in model.steps)}
 TABLES |= {"frequencies": lambda model: any(step.modes for step in model.steps)}
 TABLES |= dict.fromkeys(RESPONSES, lambda model: any(step.harmonic for step in model.steps))
 """Name of every table, and whether a model has it."""
@@ -184,7 +186,7 @@ class TableSink(SilentSink):
         heads = {"increments": (*HEAD, *increments), "nodes": (*HEAD, "node", *nodes)}
         of_events = *["node"] * bool(model.planes), *["load_factor"] * bool(self._arcs)
         heads |= {"elements": (*HEAD, "element", *elements), "events": (*HEAD, *EVENT, *of_events)}
-        heads |= {"touchdown": (*HEAD, *COLUMNS), "waves": COMPONENTS, "frequencies": FREQUENCY}
+        heads |= {"touchdown": (*HEAD, *COLUMNS), "waves": COMPONENTS, "frequencies": FREQUENCY, "buckling": BUCKLING}
         heads |= {"steady": (*INSTANT, "omega", "iterations", "residual")}
         for name, item, kind in (("steady_nodes", "node", "NODE"), ("steady_elements", "element", "EL")):
             heads[name] = (*INSTANT, item, *columns_of(kind, asked_of(model, f"{kind} PRINT")))
@@ -241,6 +243,11 @@ class TableSink(SilentSink):
         if "frequencies" in self._tables:
             columns = modes.number, modes.frequency, modes.omega, modes.generalized_mass
             self._tables["frequencies"].add_rows(np.column_stack([np.full(len(modes.number), modes.step), *columns]))
+
+    def factors(self, factors: Factors) -> None:
+        if "buckling" in self._tables:
+            columns = factors.number, factors.factor, factors.residual
+            self._tables["buckling"].add_rows(np.column_stack([np.full(len(factors.number), factors.step), *columns]))
 
     def response(self, response: Response) -> None:
         response = printed_of(response, self._model)

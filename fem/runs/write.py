@@ -182,7 +182,7 @@ class CheckpointSink(SilentSink):
 
 def made_of(model: Model, vtk: bool) -> list[str]:
     """Names of the tables and of the lists of fields that a run may write."""
-    modes = [f"_modes_step{step}" for step, at in enumerate(model.steps, 1) if at.modes]
+    modes = [f"_modes_step{step}" for step, at in enumerate(model.steps, 1) if at.modes or at.buckling]
     lists = [f"{deck_name(model)}{of}.pvd" for of in ("", *modes)]
     return [*(f"{name}.csv" for name in tables_of(model)), *(lists if vtk else [])]
 
@@ -214,7 +214,7 @@ class Relay(SilentSink):
         raise NotImplementedError
 
 
-for _method in ("begin", "rows", "frame", "event", "modes", "response", "notice", "keep", "resume"):
+for _method in ("begin", "rows", "frame", "event", "modes", "factors", "response", "notice", "keep", "resume"):
     setattr(Relay, _method, lambda self, *what, method=_method: self._pass(method, *what))
 
 

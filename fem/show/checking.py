@@ -441,6 +441,8 @@ def describe_step(number: int, step: Step, bars: CheckedBars) -> str:
     geometry = "NLGEOM" if step.nlgeom else "geometrically linear"
     if step.modes:
         return f"{name}: FREQUENCY, {step.modes.modes} modes, {geometry}"
+    if step.buckling:
+        return f"{name}: BUCKLE, {step.buckling.factors} factors"
     if response := step.harmonic:
         found = response.frequencies()
         how = f"{response.modes} modes" if response.modes else "DIRECT"

@@ -21,7 +21,7 @@ from fem.runs.own import FEW, check_file, deck_name, others, usable_folder
 from fem.runs.read import Missing, Results, open_results
 from fem.show.curves import MOTIONS, displacements, energies, iterations, load_factor, reactions, response
 from fem.show.links import angles, joints, links, phase, phase_angles
-from fem.show.shapes import curvature, envelope, modes, shapes, tension, touchdown
+from fem.show.shapes import buckling, curvature, envelope, modes, shapes, tension, touchdown
 from fem.show.style import UNDATED, save
 
 Drawing: TypeAlias = Callable[[Results], Figure]
@@ -37,10 +37,11 @@ WHAT: dict[str, tuple[Drawing, ...]] = {
     "touchdown": (touchdown,),
     "response": (response,),
     "modes": (modes,),
+    "buckling": (buckling,),
     "load_factor": (load_factor,),
 }
 """Values of ``--what``; a figure has the name of its function."""
-MAGNIFIED: dict[Drawing, Callable[[Results, float | None], Figure]] = {shapes: shapes, modes: modes}
+MAGNIFIED: dict[Drawing, Callable[[Results, float | None], Figure]] = {shapes: shapes, modes: modes, buckling: buckling}
 """Figures of shapes, which take the scale of displacements as an argument."""
 
 
@@ -99,7 +100,7 @@ def plot(
 
     folder  results folder of a run (``fem.run(deck, output=folder)``), or the ``History`` of one
     what    one of ``WHAT``: energy, iterations, nodes, links, reactions, phase, tension, curvature, touchdown,
-            response, modes, load_factor
+            response, modes, buckling, load_factor
     format  png, svg or pdf
     output  folder of the figures; None: that of the run; of a ``History`` one that ends with the program
     scale   factor on displacements in the figures of shapes and modes; None: 1, for displacements of shapes that are

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -297,9 +298,25 @@ def modes(results: Results, scale: float | None = None) -> Figure:
     rows = results.table("frequencies").whole(("step", "mode", "frequency"))
     if not len(rows):
         raise Missing("there are no modes in frequencies.csv: the deck needs a step with *FREQUENCY")
+    hertz = " Hz" if results.is_si else ""
+    return mode_shapes(results, rows, "Modes", scale, lambda f: f"f = {f:.5g}{hertz}{', unstable' if f < 0.0 else ''}")
+
+
+def buckling(results: Results, scale: float | None = None) -> Figure:
+    """As ``modes``, of the last step with ``*BUCKLE``."""
+    rows = results.table("buckling").whole(("step", "mode", "factor"))
+    if not len(rows):
+        raise Missing("there are no factors in buckling.csv: the deck needs a step with *BUCKLE")
+    return mode_shapes(results, rows, "Buckling", scale, lambda factor: f"factor {factor:.6g}")
+
+
+def mode_shapes(
+    results: Results, rows: Floats, title: str, scale: float | None, named: Callable[[float], str]
+) -> Figure:
+    """Up to six shapes of the last step of a table with rows step, mode, value. Missing: their fields are not there."""
     step = int(rows[-1, 0])
     every = np.count_nonzero(rows[:, 0] == step)
-    numbers, frequencies = rows[rows[:, 0] == step, 1:][:MOST_MODES].T
+    numbers, values = rows[rows[:, 0] == step, 1:][:MOST_MODES].T
     fields = []
     for number in numbers.astype(int).tolist():
         path = results.folder / FOLDER / f"{results.name}_modes_step{step}_{number:03d}.vtu"
@@ -315,17 +332,16 @@ def modes(results: Results, scale: float | None = None) -> Figure:
     axes = reading.plane_within(low, high, results.gravity)
     count = len(fields)
     part = f", {count} of {every}" if count < every else ""
-    title = reading.magnified_title(f"Modes of step {step}{part}: {results.heading}", 1.0)
+    title = reading.magnified_title(f"{title} of step {step}{part}: {results.heading}", 1.0)
     figure, panels, middle, half = set_stage(axes, low[list(axes)], high[list(axes)], count, title)
     broken = {each.element for each in results.events if each.event == "break" and each.step <= step}
     legs, elements = mesh.legs
     there = ~np.isin(mesh.element_labels[elements], list(broken)) & (legs[:, 0] != legs[:, 1])
     lines = np.asarray(legs[there])
-    for panel, shape, number, frequency in zip(panels, x, numbers, frequencies, strict=True):
+    for panel, shape, number, value in zip(panels, x, numbers, values, strict=True):
         draw_bars(panel, rest[lines][:, :, axes], None, None, REST_COLOUR)
         draw_bars(panel, shape[lines][:, :, axes], None, None, style.OKABE_ITO[0])
-        text = f"f = {frequency:.5g}" + (" Hz" if results.is_si else "") + (", unstable" if frequency < 0.0 else "")
-        panel.set_title(f"mode {number:.0f}\n{text}", fontsize=style.SMALL)
+        panel.set_title(f"mode {number:.0f}\n{named(value)}", fontsize=style.SMALL)
         dress(results.unit("length"), panel, axes, middle, half)
     return figure
 

@@ -128,6 +128,8 @@ class Run(RunState):
         self.progress.increment = 0
         if step.modes:
             self.frequency(plan, step.modes, stage)
+        elif step.buckling:
+            self._buckle(plan, stage)
         elif step.harmonic:
             self._steady_state(plan, step.harmonic, stage)
         else:
@@ -215,6 +217,18 @@ class Run(RunState):
         if notice:
             self.sink.notice(of_step(number, notice))
         self.sink.modes(modes)
+
+    def _buckle(self, plan: StepPlan, stage: StepSystem) -> None:
+        """Runs a step of linear buckling; it leaves the loads unchanged."""
+        from fem.solve.buckling import find_factors
+
+        number, motion, now = plan.number, self.progress.motion, plan.span.start
+        self._begin(plan, "BUCKLE", None)
+        factors, notices = find_factors(stage, motion, loading_at(stage, motion, now), plan.step, number, now)
+        for text in notices:
+            self.sink.notice(of_step(number, text))
+        self.sink.factors(factors)
+        self.environment = self.before
 
     def _steady_state(self, plan: StepPlan, procedure: SteadyState, stage: StepSystem) -> None:
         """Runs a step of harmonic motions; it leaves the loads unchanged."""

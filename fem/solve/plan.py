@@ -16,7 +16,7 @@ from fem.solve.schemes import SCHEMES, Scheme, equilibrium
 
 @dataclass(frozen=True, slots=True)
 class StepPlan:
-    """step    its kind is ``static``, ``dynamic``, ``modes`` or ``harmonic``
+    """step    its kind is ``static``, ``dynamic``, ``modes``, ``harmonic`` or ``buckling``
     scheme  time integrator; static equilibrium for all but dynamic steps"""
 
     number: int

@@ -149,6 +149,8 @@ class RunState:
 
     def bars_of(self, step: Step) -> Bars:
         """The bars, or their linearisation about the last geometrically nonlinear (or the reference) configuration."""
+        if step.buckling:
+            return self.system.bars
         if step.nlgeom:
             self.linear_bars = None
             return self.system.bars

@@ -26,8 +26,8 @@ from fem.show.style import panels
 from tests.pictures.runs import ALL, SIDEWAYS, chain
 
 ROOT = Path(__file__).resolve().parents[2]
-OF_OTHER_RUNS = {"modes", "load_factor", "curvature"}
-"""Drawn in ``test_modes``, ``test_load_factor`` and ``test_curvature``."""
+OF_OTHER_RUNS = {"modes", "buckling", "load_factor", "curvature"}
+"""Drawn in ``test_modes``, ``test_buckling``, ``test_load_factor`` and ``test_curvature``."""
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_all_figures_of_a_chain(swing: Path, tmp_path: Path, capsys: pytest.Capt
     printed = capsys.readouterr().out.splitlines()
     drawn, lost = printed[: -len(OF_OTHER_RUNS)], printed[-len(OF_OTHER_RUNS) :]
     assert len(printed) == len(FIGURES) and not any("no " in line or "note" in line for line in drawn)
-    assert all(word in line for word, line in zip(("SK", "*FREQUENCY", "*STATIC, RIKS"), lost, strict=True))
+    assert all(word in line for word, line in zip(("SK", "*FREQUENCY", "*BUCKLE", "*STATIC, RIKS"), lost, strict=True))
 
 
 @pytest.mark.parametrize(("form", "start"), [("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])

@@ -144,7 +144,7 @@ def test_the_prestressed_simplex_of_feron_is_super_stable():
     assert found.stiffness[0] == pytest.approx(0.5290, abs=5e-5)
 
 
-SHARED = {"tsg_half_tbar": (1, 0, 0), "tsg_dbar": (1, 0, 1), "star_dome": (3, 0, 0), "tsg_tower": (2, 2, 0)}
+SHARED = {"tsg_half_tbar": (1, 0, 0), "tsg_dbar": (1, 0, 1), "star_dome_riks": (3, 0, 0), "tsg_tower_modes": (2, 2, 0)}
 
 
 @pytest.mark.parametrize("name", SHARED)

@@ -1,0 +1,196 @@
+"""``*BUCKLE``: laws of random trusses and the dome, closed forms, published factors; what is refused and told."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+import fem
+from fem.solve import buckling
+from tests.structures.made import deck
+
+HERE = Path(__file__).parent
+TARGETS = json.loads((HERE / "targets.json").read_text())
+BUCKLE = "*STEP, NLGEOM\n*BUCKLE\n{count}\n*CLOAD\n{loads}*END STEP\n"
+FACTORS = ("star_dome_buckle", "von_mises_preloaded_buckle_engineering", "von_mises_preloaded_buckle_green")
+
+
+def factors(text):
+    """Factors, residuals, notices of a deck."""
+    history = fem.run(fem.parse_deck(text))
+    return history.buckling[-1].factor, history.buckling[-1].residual, history.notices
+
+
+def dome(name="star_dome_buckle", **changes):
+    text = (HERE / f"{name}.inp").read_text()
+    for old, new in changes.values():
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+@st.composite
+def trusses(draw):
+    """A top held by three to six bars, in compression or not: positions, bars, supports, load."""
+    count = draw(st.integers(3, 6))
+    random = np.random.default_rng(draw(st.integers(0, 10**6)))
+    feet = np.column_stack([random.normal(size=(count, 2)), np.zeros(count)])
+    tops = np.array([[0.1, 0.2, 1.0], [0.4, -0.3, 1.6]])
+    bars = [(k, count) for k in range(count)] + [(k, count + 1) for k in range(3)] + [(count, count + 1)]
+    held = [(k, dof) for k in range(count) for dof in (1, 2, 3)]
+    return np.concatenate([feet, tops]), np.array(bars), held, random.normal(size=(2, 3))
+
+
+def found(x, bars, held, load, strain="ENGINEERING", count=6):
+    lines = "".join(f"{len(x) - 1 + k}, {axis + 1}, {load[k, axis]!r}\n" for k in range(2) for axis in range(3))
+    steps = BUCKLE.format(count=count, loads=lines.replace("np.float64(", "").replace(")", ""))
+    return factors(deck(x, bars, np.zeros(len(bars)), held, strain=strain, steps=steps))
+
+
+@settings(max_examples=15)
+@given(trusses(), st.sampled_from(["GREEN", "ENGINEERING", "LOG"]), st.floats(1e-6, 1e6), st.integers(0, 10**6))
+def test_factor_times_load_is_constant_and_turns(truss, strain, scale, seed):
+    """Also factors far below 1, which other programs lose; positive ones first, all with small residuals."""
+    x, bars, held, load = truss
+    one, residual, _ = found(x, bars, held, load, strain)
+    other, _, _ = found(x, bars, held, load * scale, strain)
+    np.testing.assert_allclose(other * scale, one, rtol=1e-8)
+    turn = Rotation.random(random_state=seed)
+    np.testing.assert_allclose(found(turn.apply(x), bars, held, turn.apply(load), strain)[0], one, rtol=1e-6)
+    back, _, _ = found(x, bars, held, -load, strain)
+    np.testing.assert_allclose(np.sort(-back), np.sort(one), rtol=1e-8)  # all six
+    assert residual.max() < 1e-9
+    positive = one[one > 0.0]
+    assert np.array_equal(one[: len(positive)], np.sort(positive))
+    assert np.array_equal(one[len(positive) :], -np.sort(-one[one < 0.0]))
+
+
+@pytest.mark.parametrize("name", FACTORS)
+def test_targets(name):
+    """Prototype; CalculiX 2.20 gives 3.206905 and 48.86910 for the dome."""
+    given, residual, _ = factors(dome(name))
+    np.testing.assert_allclose(given, TARGETS[name]["factors"], rtol=1e-8)
+    assert residual.max() < 1e-9
+
+
+def test_the_dome_with_engineering_strain():
+    given, *_ = factors(dome(strain=("GREEN", "ENGINEERING")))
+    np.testing.assert_allclose(given, TARGETS["star_dome_buckle"]["engineering"], rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("strain", "load", "first"),
+    [
+        ("engineering", 0.0, 1990.0743804), ("engineering", 100.0, 1484.346452), ("engineering", 370.0, 64.121454),
+        ("engineering", 379.0, 12.330719), ("green", 0.0, 1970.3706737), ("green", 100.0, 1467.534776),
+        ("green", 370.0, 53.170155), ("green", 379.0, 1.180857),
+    ],
+)  # fmt: skip
+def test_two_bars_near_their_limit(strain, load, first):
+    """Closed form without preload, 2 EA h^3/(b^2 L) and 2 EA h^3/L^3; the prototype with it (7 digits)."""
+    text = dome(f"von_mises_preloaded_buckle_{strain}", load=("3, 3, -300", f"3, 3, {-load}"))
+    assert factors(text)[0][0] == pytest.approx(first, rel=1e-7)
+
+
+MAST = (np.array([[0.0, 0, 0], [0, 0, 10], [-10, 0, 0], [10, 0, 0]]), np.array([(0, 1), (2, 1), (3, 1)]))
+GUYED = "*NO COMPRESSION\n*SOLID SECTION, ELSET=GUYS, MATERIAL=GUY, STRAIN=ENGINEERING\n1.\n"
+
+
+def mast(young, tension=20e3, load=-1.0):
+    """A mast on two guys in its plane; natural lengths for the tension of the guys."""
+    push, length = tension * 2.0**0.5, 10.0 * 2.0**0.5
+    lengths = (10.0 * young / (young - push), *2 * (length * 5e6 / (5e6 + tension),))
+    return (
+        "*NODE\n" + "".join(f"{k + 1}, {a!r}, {b!r}, {c!r}\n" for k, (a, b, c) in enumerate(MAST[0].tolist()))
+        + "*ELEMENT, TYPE=T3D2, ELSET=MAST\n1, 1, 2\n*ELEMENT, TYPE=T3D2, ELSET=GUYS\n2, 3, 2\n3, 4, 2\n"
+        + f"*MATERIAL, NAME=STEEL\n*ELASTIC\n{young!r}\n*SOLID SECTION, ELSET=MAST, MATERIAL=STEEL, "
+        + f"STRAIN=ENGINEERING\n1.\n*MATERIAL, NAME=GUY\n*ELASTIC\n5e6\n{GUYED}*REST LENGTH\n"
+        + "".join(f"{k + 1}, {value!r}\n" for k, value in enumerate(lengths))
+        + "*BOUNDARY\n1, 1, 3\n3, 1, 3\n4, 1, 3\n2, 2\n"
+        + BUCKLE.format(count=1, loads=f"2, 3, {load!r}\n")
+    )  # fmt: skip
+
+
+def test_a_guyed_mast():
+    """Prototype: 3535850.128 with a stiff mast; guys of a soft one are slack before."""
+    given, _, notices = factors(mast(2e10))
+    assert given[0] == pytest.approx(3535850.128, rel=1e-8)
+    assert not any("slack" in text for text in notices)
+    (told,) = (text for text in factors(mast(2e8))[2] if "slack" in text)
+    assert "cable 2 goes slack at factor" in told or "cable 3 goes slack at factor" in told
+
+
+def test_no_factor_is_lost_by_lanczos(monkeypatch):
+    """The pairs of the dome, which are equal but for the rounding of its coordinates, and all others."""
+    text = dome(count=("*BUCKLE\n3", "*BUCKLE\n12"))
+    exact, *_ = factors(text)
+    monkeypatch.setattr(buckling, "DENSE", 0)
+    given, residual, notices = factors(text)
+    np.testing.assert_allclose(given, exact, rtol=1e-9)
+    assert residual.max() < 1e-8
+    assert not any("more lie" in text or "not counted" in text for text in notices)
+
+
+def test_what_is_told():
+    _, _, notices = factors(dome())
+    assert any("snap through at a fraction" in text for text in notices)
+    _, _, notices = factors(dome("von_mises_preloaded_buckle_green", count=("*BUCKLE\n2", "*BUCKLE\n5")))
+    assert any("5 factors asked for, the model has 2" in text for text in notices)
+    given, _, notices = factors(dome("von_mises_preloaded_buckle_green", load=("3, 3, -1\n", "3, 3, 1\n")))
+    assert (given < 0.0).all()
+    assert any("no positive factor" in text for text in notices)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (mast(2e10, tension=-1.0), "cables without tension .*, whose stiffness is undefined: element 2, 3"),
+        (dome("von_mises_preloaded_buckle_green", load=("*STATIC\n0.02, 1.", "*DYNAMIC, DIRECT\n1e-4, 1e-4"),
+              dense=("*SOLID", "*DENSITY\n1e3\n*SOLID")), "not in equilibrium"),
+        (dome(load=("1, 3, -220.46", "8, 3, -220.46")), "the loads of the step change no force"),
+        (dome(law=("*ELASTIC\n30000000", "*INEXTENSIBLE")), "rods and ropes have no stiffness"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(text, why):
+    with pytest.raises(fem.ModelError, match=why):
+        factors(text)
+
+
+def test_a_state_that_is_unstable_already_is_refused():
+    x = np.array([[0.0, 0, 0], [1, 0, 0], [2, 0, 0], [1, 1, 0], [1, -1, 0]])
+    held = [(k, dof) for k in (0, 2, 3, 4) for dof in (1, 2, 3)]
+    bars = np.array([(0, 1), (1, 2), (1, 3), (1, 4)])
+    with pytest.raises(fem.ModelError, match="unstable already: its stiffness is negative in 1 direction"):
+        factors(deck(x, bars, [-5.0] * 4, held, steps=BUCKLE.format(count=1, loads="2, 1, 1.\n")))
+
+
+def test_the_step_leaves_nothing_behind_and_is_written(tmp_path):
+    """A motion after it is the one without it; the deck, the tables and the figure come back."""
+    path = tmp_path / "dome.inp"
+    path.write_text(dome())
+    history = fem.run(path, output=tmp_path / "out")
+    loaded = fem.load(tmp_path / "out")
+    np.testing.assert_array_equal(loaded.buckling[0].factor, history.buckling[0].factor)
+    np.testing.assert_allclose(loaded.buckling[0].shapes, history.buckling[0].shapes)
+    fem.plot(tmp_path / "out", "buckling")
+    assert (tmp_path / "out" / "buckling.png").is_file()
+    again = fem.parse_deck(fem.write_deck(fem.read_deck(path)))
+    assert again.steps[0].buckling == fem.read_deck(path).steps[0].buckling
+    pushed = "*STEP, NLGEOM\n*STATIC\n0.5, 1.\n*CLOAD\n1, 3, -50.\n*END STEP\n"
+    steps = dome().partition("*STEP")
+    both = fem.run(fem.parse_deck(steps[0] + pushed + "*STEP" + steps[2] + "*STEP, NLGEOM\n*STATIC\n*END STEP\n"))
+    assert both.u[-1] == pytest.approx(fem.run(fem.parse_deck(steps[0] + pushed)).u[-1], abs=1e-9)
+
+
+def test_the_factor_vanishes_where_the_path_has_its_limit():
+    """P + lambda falls to the limit load of RIKS, 2 EA h^3/(3 sqrt(3) L^3) with GREEN."""
+    limit = 2e6 * 0.1**3 / (3.0 * np.sqrt(3.0) * np.hypot(1.0, 0.1) ** 3)
+    sums = [load + factors(dome("von_mises_preloaded_buckle_green", load=("3, 3, -300", f"3, 3, {-load}")))[0][0]
+            for load in (0.0, 200.0, 350.0, 378.0, 379.19)]  # fmt: skip
+    assert np.all(np.diff(sums) < 0.0)
+    assert sums[-1] == pytest.approx(limit, abs=0.5)
+    assert sums[-1] > limit
