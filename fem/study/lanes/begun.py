@@ -72,6 +72,10 @@ def begun(past: Past, last: StepRun) -> Begun | None:
 def fits(one: Begun, first: Begun) -> bool:
     """Two models can be lanes of one march: they differ in numbers only."""
     its, other = one.stage, first.stage
+    if one.past is first.past:
+        alike = [(getattr(each.loading, name) for name in ("support_dofs", "is_gravity")) for each in (one, first)]
+        shapes = one.loading.vectors.shape == first.loading.vectors.shape
+        return shapes and its.coefficients == other.coefficients and all(map(np.array_equal, *alike))
     pairs: list[tuple[Any, Any]] = [
         (one.loading.time, first.loading.time),
         (one.loading.support_dofs, first.loading.support_dofs),

@@ -16,6 +16,7 @@ import numpy as np
 
 from fem.arrays import Floats, same
 from fem.assembly.environment import Environment, load_set, next_environment
+from fem.assembly.supports import advance_supports
 from fem.assembly.system import System
 from fem.forces.waves import sea_of
 from fem.model import Model, Step
@@ -30,8 +31,11 @@ from fem.study.trajectory import Trajectory
 
 LATE = ("waves", "amplitudes", "steps")
 """Fields of a model that may differ, in what only the last step asks for."""
-LOADS = ("boundaries", "nodal_loads", "distributed_loads")
+DEAD = ("nodal_loads", "distributed_loads")
+LOADS = ("boundaries", *DEAD)
 """Fields of the last step that may differ."""
+FORCES = ("nodal", "released", "moments", "body", "gravity", "flows")
+"""Fields of an environment that dead loads come from."""
 OTHERS = tuple(each.name for each in fields(Model) if each.name not in (*LATE, "parameters"))
 OF_STEP = tuple(each.name for each in fields(Step))
 OF_LAST = tuple(name for name in OF_STEP if name not in LOADS)
@@ -99,7 +103,7 @@ class Past:
             return True
         *before, last = model.steps
         *earlier, its = first.steps
-        changed = {name for name, each in model.amplitudes.items() if not same(each, first.amplitudes.get(name))}
+        changed = self._changed(model)
         return (
             is_alike(model, first, OTHERS)
             and len(model.steps) == len(first.steps)
@@ -110,6 +114,11 @@ class Past:
             and bool(model.waves) == bool(first.waves)
         )
 
+    def _changed(self, model: Model) -> set[str]:
+        """Names of amplitudes that are others."""
+        known = self.model.amplitudes
+        return {name for name, each in model.amplitudes.items() if not same(each, known.get(name))}
+
     @cached_property
     def _named(self) -> frozenset[str]:
         """All names in the model, less those of amplitudes themselves and of supports and loads of the last step."""
@@ -119,8 +128,14 @@ class Past:
 
     def _surrounding(self, system: System, step: Step) -> Environment:
         """Supports and loads of another last step."""
-        span, motion = self._run.last.plan.span, self.motion
-        return next_environment(system, self._run.before, step, span, motion.u, motion.v, motion.reaction)
+        span, motion, before, known = self._run.last.plan.span, self.motion, self._run.before, self.environment
+        first = self.model.steps[-1]
+        loads: tuple[Any, ...] = (*step.nodal_loads, *step.distributed_loads)
+        followed = {load.amplitude for load in loads}.intersection(self._changed(system.model))
+        if is_alike(step, first, DEAD) and not followed:
+            supports = advance_supports(system, before.supports, step, span, motion.u, motion.v)
+            return replace(known, supports=replace(supports, sea_from=known.sea_from))
+        return next_environment(system, before, step, span, motion.u, motion.v, motion.reaction)
 
     @cached_property
     def instants(self) -> tuple[Floats, Floats]:
@@ -156,7 +171,8 @@ def in_other_waves(system: System, model: Model) -> System | None:
 def restaged(stage: StepSystem, system: System, environment: Environment) -> StepSystem:
     """The arrays of a step for another system of this shape, and other loads; working room is shared."""
     nodes = stage.nodes._replace(directed_mass=stage.nodes.directed_mass.copy())
-    loads = stage.loads if environment is stage.environment else load_set(system, environment)
+    is_loaded_alike = all(getattr(environment, name) is getattr(stage.environment, name) for name in FORCES)
+    loads = stage.loads if is_loaded_alike else load_set(system, environment)
     stage.work.state[:] = 0.0  # no water of other waves
     own: dict[str, Any] = {"nodes": nodes, "loads": loads, "limits": stage.limits.copy()}
     return replace(stage, system=system, environment=environment, **own)

@@ -46,6 +46,7 @@ from fem.solve.rods import SAME_LENGTH, SAME_RATE, check_constraints, consistent
 from fem.solve.schemes import SCHEMES, Coefficients
 from fem.solve.start import evaluate_start, first_motion, initial_acceleration, open_energies, small_or_sparse_mass
 from fem.solve.statics.mechanisms import hold_unrestrained
+from fem.solve.step_run import StepRun
 from fem.solve.step_system import StepSystem, loading, loading_at, prepare, record
 from fem.study.lanes.begun import Begun, begun, block_of, criteria, fits, march_begun
 from fem.study.lanes.begun import arguments_of as begun_arguments
@@ -268,16 +269,15 @@ def march_on(models: Sequence[Model], every: int, record_all: bool, may_compile:
     is_there = is_compiled_in_time if may_compile else is_compiled
     pasts, groups = deque[Past](maxlen=MOST_PASTS), list[Group]()
     for number, model in enumerate(models):
-        if can_run_in_lanes(model):
-            continue
         try:
             with ErrorsTold(model):
-                one = begun_after(pasts, model)
+                past, last = from_past(pasts, model)
+                one = begun(past, last) if past and last else None
         except FemError:  # its own run will report it
             continue
-        if one is None:  # it needs what lanes have not, and so do others
+        if past and one is None:  # it needs what lanes have not, and so do others
             return
-        if one.jumps:
+        if one is None or one.jumps:
             continue
         group = next((group for group in groups if fits(one, group.first)), None)
         if group is None:
@@ -292,15 +292,17 @@ def march_on(models: Sequence[Model], every: int, record_all: bool, may_compile:
         yield from group.march()
 
 
-def begun_after(pasts: deque[Past], model: Model) -> Begun | None:
-    """``begun`` from one of some pasts, or from a new one."""
+def from_past(pasts: deque[Past], model: Model) -> tuple[Past, StepRun] | tuple[None, None]:
+    """One of some pasts, or a new one, and the last step of a model after it; none where the model is no lane."""
     for past in pasts:
         if last := past.last_step(model):
-            return begun(past, last)
+            return past, last
+    if can_run_in_lanes(model):
+        return None, None
     pasts.appendleft(past := Past(model))
     last = past.last_step(model)
     assert last is not None
-    return begun(past, last)
+    return past, last
 
 
 class Group:
