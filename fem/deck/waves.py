@@ -291,15 +291,20 @@ def check_sizes(wave: Airy | Jonswap, card: Card, water: Water) -> str:
             raise card.mistake(message, "check the units of sizes, periods and *AQUA")
         return breaking(wave, water)
     if fill := filler((wave, water)):
-        traced.course.require(lambda values: not (out_of_range(*fill(values)) or breaking(*fill(values))))
+        traced.course.require(lambda values: is_sound(*fill(values)))
     return ""
+
+
+def is_sound(wave: Airy | Jonswap, water: Water) -> bool:
+    """Its waves can be computed with, and none of them breaks."""
+    return not (out_of_range(wave, water) or breaking(wave, water))
 
 
 def out_of_range(wave: Airy | Jonswap, water: Water) -> str:
     """What cannot be computed with; empty where all can."""
     try:
         with np.errstate(all="ignore"):
-            found = wave.components(water)
+            found = components_of((wave,), water)
     except (OverflowError, AssertionError):  # its equations do not hold
         found = np.full((1, 5), np.nan)
     omega, k, amplitude = found[:, :3].T

@@ -6,7 +6,7 @@ import os
 import sys
 import weakref
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -184,18 +184,30 @@ def solve_pivoting(matrix: Sparse, right: Floats) -> Floats | None:
 
 def solve_dense(matrix: Floats, right: Floats) -> Floats | None:
     """The same for a small dense system, with numpy alone; None also where it is singular but for round-off."""
+    found = dense_inverse(matrix.tobytes(), len(matrix))
+    if found is None:
+        return None
+    rows, columns, scaled, inverse = found
+    solution = refine(lambda rest: inverse @ rest, scaled, rows * right)
+    return None if solution is None else columns * solution
+
+
+@lru_cache(1)
+def dense_inverse(numbers: bytes, size: int) -> tuple[Floats, Floats, Floats, Floats] | None:
+    """Scales of rows and columns of a matrix, the scaled matrix and its inverse; None: it is singular. Models of a
+    sweep often have the same one."""
+    matrix = np.frombuffer(numbers).reshape(size, size)
     rows, columns = scales(matrix)
     if not (np.isfinite(rows).all() and np.isfinite(columns).all()):
         return None
     scaled = rows[:, None] * matrix * columns
     try:
-        inverse = np.linalg.inv(scaled)
+        inverse = np.asarray(np.linalg.inv(scaled), np.float64)
     except np.linalg.LinAlgError:
         return None
     if not np.linalg.norm(scaled, 1) * np.linalg.norm(inverse, 1) < 1.0 / SINGULAR:
         return None
-    solution = refine(lambda rest: inverse @ rest, scaled, rows * right)
-    return None if solution is None else columns * solution
+    return rows, columns, scaled, inverse
 
 
 def refine(solve: Callable[[Floats], Floats], matrix: Matrix, right: Floats) -> Floats | None:

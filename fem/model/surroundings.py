@@ -17,7 +17,7 @@ Sources: Dean & Dalrymple, Water Wave Mechanics for Engineers and Scientists, 19
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -229,6 +229,8 @@ WIDTHS = 0.07, 0.09
 POINTS = 24
 """Gauss points in each bin of a spectrum."""
 MOST_PASSES = 50
+MOST_SEAS = 64
+"""Seas whose regular waves are kept: sweeps have one for each row."""
 FEW = 10
 """Up to this number of regular waves all crests may well coincide, and each wave is reported."""
 
@@ -311,7 +313,7 @@ class Jonswap:
         side of the peak, where the second derivative jumps."""
         peak = 2.0 * np.pi / self.period
         cuts = np.unique(np.append(edges, np.clip(peak, edges[0], edges[-1])))
-        points, weights = np.polynomial.legendre.leggauss(POINTS)
+        points, weights = gauss_points()
         half = 0.5 * np.diff(cuts)[:, None]
         ratio = (cuts[:-1, None] + half * (1.0 + points)) / peak
         bell = np.exp(-0.5 * ((ratio - 1.0) / np.where(ratio <= 1.0, *WIDTHS)) ** 2)
@@ -324,6 +326,12 @@ class Jonswap:
         edges = 2.0 * np.pi / self.period * np.geomspace(low, high, FINE_BINS)
         energy = self.energies(edges)
         return float(2.0 * np.pi * np.sqrt(energy.sum() / (energy @ (edges[1:] * edges[:-1]))))
+
+
+@cache
+def gauss_points() -> tuple[Floats, Floats]:
+    """Points in [-1, 1], and weights."""
+    return np.polynomial.legendre.leggauss(POINTS)
 
 
 def split_mix(seed: int, count: int) -> Floats:
@@ -344,7 +352,7 @@ def breaking(wave: Airy | Jonswap, water: Water) -> str:
     if wave.is_sea:
         return ""
     depth = water.level - water.seabed
-    for _, k, amplitude, *_ in wave.components(water).tolist():
+    for _, k, amplitude, *_ in components_of((wave,), water).tolist():
         height, length, limit = 2.0 * abs(amplitude), 2.0 * np.pi / k, STEEPEST * np.tanh(k * depth)
         if height / length > limit:
             return (
@@ -369,7 +377,7 @@ def wave_numbers(omega: Floats, gravity: float, depth: float) -> Floats:
     return np.asarray(x / depth)
 
 
-@cache
+@lru_cache(MOST_SEAS)
 def components_of(waves: tuple[Airy | Jonswap, ...], water: Water | None) -> Floats:
     """(c, 6) regular waves of all cards: ``COMPONENTS`` and the ramp of each."""
     parts = [np.zeros((0, 6))]

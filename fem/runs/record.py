@@ -95,6 +95,16 @@ class Rows:
         """Those from row ``first`` on."""
         return self.chosen(np.arange(first, len(self.increment)))
 
+    def in_lanes(self, lanes: tuple[int, ...]) -> Rows:
+        """Rows of a model as those of lanes: with more axes of numbers, in which these are the same."""
+        alike = ("increment", "cutbacks")
+        arrays = {name: getattr(self, name) for name in self.series if name not in alike}
+        spread: Any = {
+            name: np.broadcast_to(each.reshape(each.shape + (1,) * len(lanes)), each.shape + lanes)
+            for name, each in arrays.items()
+        }
+        return replace(self, **spread)
+
     @property
     def series(self) -> list[str]:
         """Fields that have one entry per increment."""

@@ -6,11 +6,11 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Ints, distinct
+from fem.arrays import Flags, Floats, Ints, distinct
 from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.model import Controls, Dynamic, Static
@@ -73,10 +73,19 @@ def expected_increments(procedure: Static | Dynamic) -> int | None:
     """Number of increments of a DIRECT step; None for automatic increments."""
     if not procedure.direct:
         return None
-    whole = round(procedure.period / procedure.dt)
-    if whole >= 1 and abs(whole * procedure.dt - procedure.period) <= SHARP * procedure.dt:
-        return whole
-    return math.ceil(procedure.period / procedure.dt)
+    return int(counted(np.array(procedure.dt), np.array(procedure.period))[0])
+
+
+def counted(dt: Floats, period: Floats) -> tuple[Ints, Flags]:
+    """Numbers of equal increments in steps of given lengths, and whether the last one is whole."""
+    whole = np.rint(period / dt)
+    is_whole = (whole >= 1.0) & is_there(whole * dt, period, dt)
+    return np.where(is_whole, whole, np.ceil(period / dt)).astype(np.int64), is_whole
+
+
+def is_there(time: Any, stop: Any, dt: Any) -> Any:
+    """Times are the same, but for round-off; numbers or arrays."""
+    return abs(time - stop) <= SHARP * dt
 
 
 def goes_by_convergence(procedure: Static | Dynamic, controls: Controls) -> bool:
@@ -93,15 +102,16 @@ def longest_of(procedure: Static | Dynamic, grows: bool) -> float:
 
 
 class Grid(NamedTuple):
-    """The next ``size`` increments, which end at origin + k dt, k = first + 1, ...; number ``first`` ends now."""
+    """The next ``size`` increments, which end at origin + k dt, k = first + 1, ...; number ``first`` ends now.
+    dt, end, and rest, the last increment: of one grid, or of several."""
 
     now: float
     origin: float
     first: int
     size: int
-    dt: float
-    end: float
-    rest: float
+    dt: Any
+    end: Any
+    rest: Any
 
 
 class Clock:
@@ -154,7 +164,7 @@ class Clock:
             whole += 1
         if count <= whole:
             return Grid(self.time, origin, first, count, dt, origin + (first + count) * dt, dt)
-        is_whole = abs(origin + (first + whole + 1) * dt - limit) <= SHARP * dt
+        is_whole = is_there(origin + (first + whole + 1) * dt, limit, dt)
         rest = dt if is_whole else limit - (origin + (first + whole) * dt if whole else self.time)
         return Grid(self.time, origin, first, whole + 1, dt, limit, rest)
 
@@ -339,31 +349,30 @@ class Progress:
 
 
 def increments(grid: Grid) -> tuple[Floats, Floats]:
-    """Times (k + 1,), from now on, of increments (k,)."""
+    """Times (..., k + 1), from now on, of increments (..., k), of one grid or of several."""
     now, origin, first, size, dt, end, rest = grid
-    times, steps = origin + np.arange(first, first + size + 1, dtype=np.float64) * dt, np.full(size, dt)
-    times[0], times[-1], steps[-1] = now, end, rest
+    each = np.asarray(dt)[..., None]
+    times = origin + np.arange(first, first + size + 1, dtype=np.float64) * each
+    steps = np.repeat(each, size, axis=-1)
+    times[..., 0], times[..., -1], steps[..., -1] = now, end, rest
     return times, steps
 
 
 def equal_increments(dt: Floats, period: Floats) -> tuple[Ints, tuple[list[Floats], list[Floats]]]:
     """``increments`` of k steps from time 0 with DIRECT increments ``dt`` (k,) and lengths ``period`` (k,): how many
     each has (0: that is a matter of round-off), its times, and its increments."""
-    whole, sharp = np.rint(period / dt), SHARP * dt
-    is_whole = (whole >= 1.0) & (np.abs(whole * dt - period) <= sharp)
-    counts = np.where(is_whole, whole, np.ceil(period / dt)).astype(np.int64)
+    (counts, is_whole), sharp = counted(dt, period), period - SHARP * dt
     last = (counts - 1) * dt
-    is_sure = (counts == 1) | (last < period - sharp)
+    is_sure = ((counts == 1) | (last < sharp)) & (counts * dt >= sharp)
+    rest = np.where(is_whole, dt, period - last)
     times: list[Floats] = [np.zeros(0)] * len(dt)
     steps = times.copy()
     for count in distinct(counts).tolist():
         (its,) = np.nonzero(counts == count)
-        grid, lengths = np.arange(count + 1, dtype=np.float64) * dt[its, None], np.repeat(dt[its, None], count, axis=1)
-        grid[:, -1] = period[its]
-        lengths[:, -1] = np.where(is_whole[its], dt[its], period[its] - last[its])
-        for place, one, another in zip(its.tolist(), grid, lengths, strict=True):
+        grids = Grid(0.0, 0.0, 0, count, dt[its], period[its], rest[its])
+        for place, one, another in zip(its.tolist(), *increments(grids), strict=True):
             times[place], steps[place] = one, another
-    return np.where(is_sure & (counts * dt >= period - sharp), counts, 0), (times, steps)
+    return np.where(is_sure, counts, 0), (times, steps)
 
 
 def first_chunk(system: System) -> int:

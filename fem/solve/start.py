@@ -264,6 +264,8 @@ def _solve_sparse(matrix: Sparse, scale: Floats, right: Floats) -> tuple[int, Fl
 def _solve_dense(matrix: Floats, scale: Floats, right: Floats) -> tuple[int, Floats | None]:
     """As ``_solve_sparse``, for a dense matrix."""
     scaled = scale[:, None] * matrix * scale
+    if 2.0 - np.abs(scaled).sum(axis=0).max() >= NO_MASS:  # no eigenvalue is smaller: Gershgorin's circles
+        return 0, solve_dense(scaled, right)
     values, vectors = np.linalg.eigh(scaled)
     if values[0] < NO_MASS:
         return int(np.abs(vectors[:, 0]).argmax()), None

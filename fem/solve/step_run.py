@@ -203,7 +203,8 @@ class StepRun(StepState):
         start.start_dependents(stage, motion.u, "displacement")
         carried, is_first = motion.u.copy(), not self.whole.has_started
         stage, instant = self.settle(self.plan, now, is_first)
-        if dynamic := self.step.dynamic:
+        dynamic = self.step.dynamic
+        if dynamic and self.sink.hears_notices:
             self.notify(advice.snap_notice(stage, dynamic, self.clock.dt))
             self.notify(warning(coarse_swing(self.system.model, dynamic)))
             self.notify(told_of_starts(self.system.model) if self.number == 1 else "")

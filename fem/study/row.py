@@ -19,7 +19,7 @@ from fem.model.named import COLUMNS, PRINTS, TABLES, Named, members_named, serie
 from fem.model.quantities import ENERGIES
 from fem.runner import drive, verdict_of
 from fem.runs.history import History, HistorySink
-from fem.runs.record import Modes, Requests, Rows, Sink, StepStart, frequency_name
+from fem.runs.record import Modes, Requests, Rows, SilentSink, StepStart, frequency_name
 from fem.runs.run_record import COMPLETED, Timing, TotalsSink
 from fem.runs.signals import Signals, labels_printed
 from fem.show.series import Series, check_curve, count_cycles, crossing_period, damage
@@ -226,9 +226,6 @@ class Layout(Question):
         if self.record and self.record.is_derived():
             return found
 
-        def sink_of(model: Model) -> Sink:
-            return RowSink(model, self)
-
         every = 1 if self.record else 0
         columns, marching, points = columns_of(jobs), None, points_in(jobs)
         models = list[Model]()
@@ -237,13 +234,9 @@ class Layout(Question):
         if marching is None:
             known = models_of(jobs)
             points, models = list(known), list(known.values())
-            marching = march_together(models, every, may_compile=may_compile, sink_of=sink_of)
+            marching = march_together(models, every, may_compile=may_compile)
         for marched in marching:
-            for number, sink in marched.sinks.items():
-                assert isinstance(sink, RowSink)
-                sink.rows(marched.of(number).after(1))
-                found[points[number]] = sink.row()
-            if marched.numbers and not marched.sinks:
+            if marched.numbers:
                 model = columns[0] if columns and not models else models[next(iter(marched.numbers))]
                 rows = rows_of_lanes(model, self, marched)
                 found |= {points[number]: rows[lane] for number, lane in marched.numbers.items()}
@@ -287,6 +280,20 @@ def keepers_of(model: Model, layout: Layout, lanes: tuple[int, ...] = ()) -> lis
     return [Watch(model, layout, lanes), *([Recorder(model, layout.record, lanes)] if layout.record else [])]
 
 
+class InLanes(SilentSink):
+    """Takes in steps that were the same in all lanes."""
+
+    def __init__(self, keeper: Watch | Recorder, lanes: tuple[int, ...]) -> None:
+        self._keeper, self._lanes = keeper, lanes
+
+    def begin(self, start: StepStart) -> None:
+        self._keeper.begin(start.step)
+
+    def rows(self, rows: Rows) -> None:
+        if len(rows.increment):
+            self._keeper.add(rows.in_lanes(self._lanes))
+
+
 class RowSink(TotalsSink):
     """Makes the row of one run, also of one that fails."""
 
@@ -310,15 +317,18 @@ class RowSink(TotalsSink):
     def modes(self, modes: Modes) -> None:
         self._frequencies |= modes.by_name
 
+    def frequencies(self) -> list[float]:
+        """Of the modes of the layout; NaN where there is none."""
+        return [self._frequencies.get(frequency_name(*mode), np.nan) for mode in self._layout.modes]
+
     def row(self) -> Row:
         """Values in the order of ``Layout.columns``; NaN where there is none."""
         totals = self.totals
         is_begun = bool(totals.energies)
         energies = [totals.energies.get(name, np.nan) for name in ENERGIES]
         energies.append(totals.largest_energy_error if is_begun else np.nan)
-        frequencies = [self._frequencies.get(frequency_name(*mode), np.nan) for mode in self._layout.modes]
         watched, *recorded = (keeper.columns() for keeper in self._keepers)
-        kept = np.concatenate([watched, frequencies, *recorded]).tolist()
+        kept = np.concatenate([watched, self.frequencies(), *recorded]).tolist()
         counts = [getattr(totals, name) for name in TOTALS]
         return (*counts, totals.time if is_begun else np.nan, *energies, *kept)
 
@@ -326,14 +336,21 @@ class RowSink(TotalsSink):
 def rows_of_lanes(model: Model, layout: Layout, marched: Marched) -> Floats:
     """(lanes, c) ``RowSink.row`` of models that marched a whole step side by side: of all rows where some are recorded,
     else of the extremes."""
-    rows = marched.rows
+    rows, before = marched.rows, RowSink(model, layout)
     parts = (rows,) if layout.record else extremes_in(rows)
-    keepers = keepers_of(model, layout, rows.kinetic.shape[1:])
+    marched.before.tell(before)
+    lanes = rows.kinetic.shape[1:]
+    keepers = keepers_of(model, layout, lanes)
     for keeper in keepers:
+        marched.before.tell(InLanes(keeper, lanes))
         keeper.begin(rows.step)
         keeper.add(*parts)
     end = [getattr(parts[0], name)[-1] for name in ("time", *ENERGIES)]
-    largest = np.fmax.reduce([np.abs(error) for part in parts for error in part.energy_error])
-    counts = [np.resize(each, largest.shape) for each in (marched.counts, marched.solves, 0)]
-    found = np.concatenate([[*counts, *end, largest], *(keeper.columns() for keeper in keepers)])
+    errors = [np.abs(error) for part in parts for error in part.energy_error]
+    largest = np.fmax.reduce([*errors, np.full(lanes, before.totals.largest_energy_error)])
+    own = zip(TOTALS, (marched.counts, marched.solves, np.zeros(1)), strict=True)
+    counts = [np.resize(each, lanes) + getattr(before.totals, name) for name, each in own]
+    watched, *recorded = (keeper.columns() for keeper in keepers)
+    frequencies = [np.full(lanes, frequency) for frequency in before.frequencies()]
+    found = np.concatenate([[*counts, *end, largest, *watched, *frequencies], *recorded])
     return np.ascontiguousarray(found.reshape(len(found), -1).T)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
 
+from fem.assembly.environment import Environment
 from fem.errors import CommandError
 from fem.model import Controls, Dynamic, Model
 from fem.runs.record import Requests, Sink
 from fem.solve.loop import Run
+from fem.solve.newton.groups import Motion
 from fem.solve.step_run import StepRun
+from fem.solve.step_system import StepSystem
 
 NEVER = 2**40
 """An increment number beyond that of any step."""
@@ -35,6 +39,17 @@ class Trajectory(Run):
 
     def open(self) -> None:
         self.last.open()
+
+    def branch(self, model: Model, sink: Sink, stage: StepSystem, environment: Environment) -> Trajectory:
+        """The run of another model that has come as far by the same steps, with the arrays of its own last step.
+        This run stays where it is, and must not have been opened."""
+        run = copy(self)
+        run.model, run.sink, run.system, run.environment = model, sink, stage.system, environment
+        run.progress = replace(self.progress, motion=Motion(*(each.copy() for each in self.progress.motion)))
+        its = self.last
+        plan = replace(its.plan, step=model.steps[-1])
+        run.last = self.kind(run, plan, (stage, its.marcher), copy(its.clock), its.schedule, its.start)
+        return run
 
 
 def advance_to(last: StepRun, end: int = NEVER, is_paced: bool = False) -> None:

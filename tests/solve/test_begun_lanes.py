@@ -13,7 +13,8 @@ from fem.runs.record import Requests, SilentSink
 from fem.solve.loop import solve
 from fem.solve.outcome import CONCENTRATED
 from fem.study.lanes.begun import begun, fits
-from fem.study.lanes.run import march_together
+from fem.study.lanes.past import Past
+from fem.study.lanes.run import can_run_in_lanes, march_together
 from fem.study.question import Job
 from fem.study.row import layout_of
 
@@ -201,8 +202,94 @@ def test_models_of_one_march_differ_in_numbers_only():
     regular, irregular = WET.format(wave=REGULAR), WET.format(wave=IRREGULAR)
     texts = regular, regular, regular.replace("0.6, 0.3", "0., 0."), regular.replace("FDT, 1.", "FDT, 0."), irregular
     first, other, smooth, without, sea = (
-        begun(fem.parse_deck(text, {"H": height}), SilentSink())
+        begun_alone(fem.parse_deck(text, {"H": height}))
         for text, height in zip(texts, (0.1, 0.5, 0.1, 0.1, 0.1), strict=True)
     )
     assert fits(other, first) and not fits(sea, first)
     assert fits(smooth, smooth) and fits(without, without)
+
+
+def begun_alone(model):
+    return begun_from(Past(model), model)
+
+
+def begun_from(past, model):
+    return begun(past, past.last_step(model))
+
+
+def leaves(part):
+    """All numbers and texts of a group of arrays."""
+    if hasattr(part, "_fields"):
+        return [leaf for name in part._fields for leaf in leaves(getattr(part, name))]
+    return [leaf for each in part for leaf in leaves(each)] if isinstance(part, tuple) else [part]
+
+
+LATE = WET.format(wave=REGULAR).replace("*AMPLITUDE", "*AMPLITUDE, NAME=PUSH\n0., 0., 2., <T>\n*AMPLITUDE")
+LATE = LATE.replace("7, 3, 3, 0.5\n", "7, 3, 3, <H>\n*CLOAD, AMPLITUDE=PUSH\n4, 2, <STREAM>\n").replace(
+    "<STREAM>, 0., 0., 0.\n*WAVE", "0.4, 0., 0., 0.\n*WAVE"
+)
+"""Waves, amplitude, support and load of the last step vary."""
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        (LATE, {"H": [0.1, 0.5, 1.0], "T": [5.0, 6.0, 7.0], "STREAM": [10.0, 20.0, 30.0]}),
+        (WET.format(wave=IRREGULAR), {"SEED": [1, 2, 3], "H": [1.0, 1.0, 1.5]}),
+        (DRY, {"PULL": [1.0, 2.0, 3.0]}),
+    ],
+)
+def test_models_with_the_same_statics_begin_their_motion_as_after_their_own(text, values):
+    """To the last bit, in any order, though statics has run once."""
+    first, *others = models_of(text, **values)
+    past = Past(first)
+    for model in (*others, first, *others):
+        mine, its = begun_from(past, model), begun_alone(model)
+        assert fits(mine, its) and not mine.jumps
+        for name in ("motion", "loading"):
+            for one, other in zip(leaves(getattr(mine, name)), leaves(getattr(its, name)), strict=True):
+                np.testing.assert_array_equal(one, other, err_msg=name)
+        for name in ("nodes", "bars", "equations", "coefficients", "limits"):
+            for one, other in zip(leaves(getattr(mine.stage, name)), leaves(getattr(its.stage, name)), strict=True):
+                np.testing.assert_array_equal(one, other, err_msg=name)
+        for one, other in zip(leaves(mine.stage.system.families), leaves(its.stage.system.families), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+FOLLOWED = DRY.replace("*BOUNDARY\n1, 1", "*AMPLITUDE, NAME=RISE\n0., 0., 1., <PULL>\n*BOUNDARY\n1, 1")
+FOLLOWED = FOLLOWED.replace("*DLOAD", "*CLOAD, AMPLITUDE=RISE\n2, 2, 0.1\n*DLOAD")
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        (WET.format(wave=REGULAR), {"STREAM": [0.4, 0.5]}),
+        (WET.format(wave=REGULAR), {"TOP": [0.5, 0.4]}),
+        (DRY, {"YOUNG": [1e5, 2e5]}),
+        (FOLLOWED, {"PULL": [1.0, 2.0]}),
+        (DRY.replace("GRAV, 9.81", "GRAV, <PULL>"), {"PULL": [1.0, 2.0]}),
+    ],
+)
+def test_models_whose_statics_end_elsewhere_have_their_own(text, values):
+    first, other = models_of(text, **values)
+    past = Past(first)
+    assert past.last_step(first) is not None and past.last_step(other) is None
+    assert not np.array_equal(Past(other).motion.u, past.motion.u)
+
+
+def test_a_support_that_jumps_is_left_to_a_run_of_its_own():
+    first, other = models_of(DRY.replace("*CLOAD\n3, 2,", "*BOUNDARY\n4, 3, 3,"), PULL=[0.0, 0.1])
+    past = Past(first)
+    assert not begun_from(past, first).jumps and begun_from(past, other).jumps
+    assert begun_alone(other).jumps
+
+
+def test_a_motion_before_the_last_step_is_shared_by_models_in_the_same_waves():
+    """Which it feels, while statics does not."""
+    twice = WET.format(wave=REGULAR)
+    twice += twice[twice.index("*STEP, NLGEOM\n*DYNAMIC") :]
+    first, other = models_of(twice, H=[0.1, 0.5])
+    past = Past(first)
+    assert can_run_in_lanes(first) == "" and past.last_step(first) is not None and past.last_step(other) is None
+    still, moved = models_of(WET.format(wave=REGULAR), H=[0.1, 0.5])
+    assert Past(still).last_step(moved) is not None

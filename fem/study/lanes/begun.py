@@ -1,6 +1,6 @@
 """Lanes that go on from states: where steps come before the motion, or water, a bottom or friction act.
 
-Each model goes by itself through its earlier steps and the start of its last one, as a run of its own does. What that
+Each model goes through its earlier steps (``past``) and the start of its last one as a run of its own does. What that
 leaves (the whole ``Motion``, what acts) is packed. Sides of these packs are known at run time only, so that one
 compilation serves all models with forces of the same kinds.
 """
@@ -18,38 +18,41 @@ from fem.compiled.lanes import Fixed
 from fem.forces.springs import COUNT
 from fem.linear.choice import BAND, BORDER, CHAINS
 from fem.model import Model
-from fem.runs.record import Sink
-from fem.solve.clock import expected_increments, increments
 from fem.solve.energy_watch import SETTLING
 from fem.solve.newton.balance import note_increment
 from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, ROW, Loading, Motion, Passage, Problem, Record, Scratch
 from fem.solve.schemes import Coefficients
-from fem.solve.step_system import NO_ROPES, StepSystem, loading, record
+from fem.solve.step_run import StepRun
+from fem.solve.step_system import NO_ROPES, StepSystem, record
 from fem.study.lanes.forces import differ, packed_forces, side_by_side, without_lanes
 from fem.study.lanes.march import OUTCOME, EndedLanes, march_lanes
 from fem.study.lanes.pack import WIDTH, zeros
-from fem.study.trajectory import Trajectory
+from fem.study.lanes.past import Past
 
 
 class Begun(NamedTuple):
     """A model whose last step has been opened.
 
-    sink   which has heard of all that came before;  motion: the state;  loading: of all increments
+    past   the steps before;  motion: the state;  loading: of all increments
     """
 
     model: Model
-    sink: Sink
+    past: Past
     stage: StepSystem
     motion: Motion
     loading: Loading
 
+    @property
+    def jumps(self) -> bool:
+        """Supports, and nodes that rods lead, are not where they are prescribed at the start."""
+        return not np.array_equal(self.motion.u, self.past.motion.u)
 
-def begun(model: Model, sink: Sink) -> Begun | None:
-    """A model at the start of its last step; None where that does not run in lanes. FemError: as of a run."""
-    run = Trajectory(model, sink)
-    run.open()
-    last, motion = run.last, run.progress.motion
-    stage, timed = last.stage, last.step.timed
+
+def begun(past: Past, last: StepRun) -> Begun | None:
+    """A model at the start of its last step, which ``past`` has made; None where that does not run in lanes. FemError:
+    as of a run."""
+    last.open()
+    stage, motion = last.stage, last.progress.motion
     families = stage.system.families
     reasons = (
         stage.choice.solver not in (*CHAINS, BAND, BORDER),
@@ -61,17 +64,18 @@ def begun(model: Model, sink: Sink) -> Begun | None:
     )
     if any(reasons):
         return None
-    count = expected_increments(timed)
-    assert count is not None
-    time, dt = increments(last.clock.plan(count))
     last.watch.prepare(stage.limits, np.zeros(len(CONTROL), np.int64), 0)
-    return Begun(model, sink, stage, motion, loading(stage, motion, time, dt))
+    return Begun(stage.system.model, past, stage, motion, past.loading(stage, motion))
 
 
 def fits(one: Begun, first: Begun) -> bool:
     """Two models can be lanes of one march: they differ in numbers only."""
     its, other = one.stage, first.stage
-    pairs = [
+    if one.past is first.past:
+        alike = [(getattr(each.loading, name) for name in ("support_dofs", "is_gravity")) for each in (one, first)]
+        shapes = one.loading.vectors.shape == first.loading.vectors.shape
+        return shapes and its.coefficients == other.coefficients and all(map(np.array_equal, *alike))
+    pairs: list[tuple[Any, Any]] = [
         (one.loading.time, first.loading.time),
         (one.loading.support_dofs, first.loading.support_dofs),
         (one.loading.is_gravity, first.loading.is_gravity),
@@ -97,7 +101,8 @@ def fits(one: Begun, first: Begun) -> bool:
         (one.model.mesh.element_labels, first.model.mesh.element_labels),
     ]
     is_alike = (
-        all(np.array_equal(*pair) for pair in pairs) and one.model.steps[-1].outputs == first.model.steps[-1].outputs
+        all(mine is that or np.array_equal(mine, that) for mine, that in pairs)
+        and one.model.steps[-1].outputs == first.model.steps[-1].outputs
     )
     return is_alike and not differ(its.system.families, other.system.families)
 

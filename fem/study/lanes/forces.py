@@ -76,6 +76,8 @@ def numbers_of(group: Any, singly: bool) -> list[str]:
 
 def is_another(one: Any, first: Any, singly: bool) -> bool:
     """Two groups of a family, or members of them, differ in more than what lanes may differ in."""
+    if one is first:
+        return False
     if type(one) is not type(first):
         return True
     if hasattr(one, "_fields"):
@@ -129,5 +131,8 @@ def packed_forces(models: Sequence[Groups]) -> LaneForces | None:
 def side_by_side(parts: Sequence[Floats]) -> Any:
     """One array per lane, all of one shape, as packs whose sides are known at run time; the last one fills them up."""
     packs: Any = Lanes(*parts[0].shape, WIDTH)
-    packs.array[:] = np.moveaxis(np.array([*parts, *[parts[-1]] * (WIDTH - len(parts))]), 0, -1)
+    if all(part is parts[0] for part in parts):
+        packs.array[:] = parts[0][..., None]
+    else:
+        packs.array[:] = np.moveaxis(np.array([*parts, *[parts[-1]] * (WIDTH - len(parts))]), 0, -1)
     return packs

@@ -8,6 +8,7 @@ Whatever a run of its own would cut back, refuse or tell is left to that run.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
@@ -31,7 +32,7 @@ from fem.forces.springs import Springs
 from fem.linear.choice import CHAINS
 from fem.model import Dynamic, Model
 from fem.model.quantities import ENERGIES
-from fem.runs.record import Rows, SilentSink, Sink
+from fem.runs.record import Rows
 from fem.runs.schedule import Schedule
 from fem.solve.clock import expected_increments, first_chunk
 from fem.solve.energy_watch import SETTLING
@@ -45,6 +46,7 @@ from fem.solve.rods import SAME_LENGTH, SAME_RATE, check_constraints, consistent
 from fem.solve.schemes import SCHEMES, Coefficients
 from fem.solve.start import evaluate_start, first_motion, initial_acceleration, open_energies, small_or_sparse_mass
 from fem.solve.statics.mechanisms import hold_unrestrained
+from fem.solve.step_run import StepRun
 from fem.solve.step_system import StepSystem, loading, loading_at, prepare, record
 from fem.study.lanes.begun import Begun, begun, block_of, criteria, fits, march_begun
 from fem.study.lanes.begun import arguments_of as begun_arguments
@@ -61,6 +63,7 @@ from fem.study.lanes.march import (
     open_lanes,
 )
 from fem.study.lanes.pack import OF_ITEMS, WIDTH, Sample, as_long, is_alike, packs_of, sample, varied
+from fem.study.lanes.past import Heard, Past
 
 NUMBERS = ("increments", "kinematics", "values")
 """Fields of a record that are numbers of increments."""
@@ -69,6 +72,8 @@ BLOCKS_AT_ONCE = 64
 """Blocks that march before Python looks for Ctrl-C."""
 MOST_NUMBERS, SINGLE_NUMBERS = 2**25, 2**19
 """Numbers that the lanes of one march may record, 256 MB, and models that march one by one, 4 MB: in the cache."""
+MOST_PASTS = 8
+"""Of models that march together, so many are kept to begin others with."""
 OF_SCHEME = tuple(each.name for each in fields(Dynamic) if each.name not in ("dt", "period"))
 """Fields of a procedure that lanes of one march share."""
 
@@ -106,14 +111,14 @@ class Marched:
     rows     of all lanes: two more axes at the end of what is per increment, block and lane in the block
     numbers  model -> its lane, of those that marched well;  counts, solves (lanes,): increments, and linear solves in
              all of them
-    sinks    model -> the sink that has heard of what came before, row 0 included; empty where nothing did
+    before   what all of these models have told of earlier steps
     """
 
     rows: Rows
     numbers: dict[int, int]
     counts: Ints
     solves: Ints
-    sinks: dict[int, Sink] = field(default_factory=dict)
+    before: Heard = field(default_factory=Heard)
 
     def of(self, number: int) -> Rows:
         """The rows of one model, as its own run has them."""
@@ -135,7 +140,6 @@ def march_together(
     *,
     record_all: bool = False,
     may_compile: bool = True,
-    sink_of: Callable[[Model], Sink] = lambda model: SilentSink(),
 ) -> Iterator[Marched]:
     """All models that march well as lanes of one march, which differ in numbers only.
 
@@ -143,10 +147,9 @@ def march_together(
                  (``extremes_in``). The energy watch looks at all increments
     record_all   rows carry every node and element, not only the printed ones
     may_compile  False: lanes whose shape is not compiled yet march one by one, if that is short
-    sink_of      who hears of earlier steps of a model
     """
     if models and goes_on(models[0]):
-        return march_on(models, every or 1, record_all, may_compile, sink_of)
+        return march_on(models, every, record_all, may_compile)
     numbers, samples, stage = gather(models, may_differ=every == 0)
     return marched(numbers, samples, stage, every, record_all, may_compile)
 
@@ -193,10 +196,7 @@ def march_samples(
     In lanes, where these are compiled or ``may_compile``; else one by one, where that is short and all is recorded."""
     counts = [len(one.dt) for one in samples]
     count, has_counts = max(counts), len(set(counts)) > 1
-    schedule = Schedule(samples[0].model, 0, 0.0, count, False)
-    everything = np.arange(len(stage.system.labels)), np.arange(len(stage.system.family))
-    probes, elements = everything if record_all else (schedule.nodes, schedule.elements)
-    increments = np.array([*range(0, count, every), count] if every else [0, *[count] * (EXTREMES - 1)])
+    increments, probes, elements = recorded(samples[0].model, stage, 0.0, count, every, record_all)
     numbers = numbers_in(record(stage, 1, probes, elements))
     kept = len(increments) * numbers
     if any(one.time is not samples[0].time for one in samples):
@@ -227,6 +227,16 @@ def march_samples(
         yield start, rows, done & finite.ravel()[: len(part)], solves.astype(np.int64)
 
 
+def recorded(
+    model: Model, stage: StepSystem, start: float, count: int, every: int, record_all: bool
+) -> tuple[Ints, Ints, Ints]:
+    """Increments, nodes and elements that are recorded of the last step, which begins at a total time."""
+    schedule = Schedule(model, len(model.steps) - 1, start, count, False)
+    everything = np.arange(len(stage.system.labels)), np.arange(len(stage.system.family))
+    probes, elements = everything if record_all else (schedule.nodes, schedule.elements)
+    return np.array([*range(0, count, every), count] if every else [0, *[count] * (EXTREMES - 1)]), probes, elements
+
+
 def folded(found: Record) -> Record:
     """Of all rows (models, rows, ...) of a record the first, the last, and the least and greatest numbers in any."""
 
@@ -250,64 +260,83 @@ def goes_on(model: Model) -> bool:
     return len(model.steps) > 1 or is_tied or any(family.wanted(model) for family in FAMILIES)
 
 
-def march_on(
-    models: Sequence[Model], every: int, record_all: bool, may_compile: bool, sink_of: Callable[[Model], Sink]
-) -> Iterator[Marched]:
+def march_on(models: Sequence[Model], every: int, record_all: bool, may_compile: bool) -> Iterator[Marched]:
     """``march_together`` of models that go on, block by block of those that differ in numbers only."""
-    is_there, groups = is_compiled_in_time if may_compile else is_compiled, list[dict[int, Begun]]()
+    is_there = is_compiled_in_time if may_compile else is_compiled
+    pasts, groups = deque[Past](maxlen=MOST_PASTS), list[Group]()
     for number, model in enumerate(models):
-        one = None
-        if not can_run_in_lanes(model):
-            with suppress(FemError), ErrorsTold(model):  # its own run will report it
-                one = begun(model, sink_of(model))
-                if one is None:  # it needs what lanes have not, and so do others
-                    return
-        if one is not None:
-            group = next((group for group in groups if fits(one, next(iter(group.values())))), None)
-            if group is None:
-                if not is_there(march_begun, *lane_arguments([one], every, record_all)):
-                    return
-                groups.append(group := {})
-            group[number] = one
-            if len(group) == WIDTH:
-                groups.remove(group)
-                yield marched_on(group, every, record_all)
-    yield from (marched_on(group, every, record_all) for group in groups)
+        try:
+            with ErrorsTold(model):
+                past, last = from_past(pasts, model)
+                one = begun(past, last) if past and last else None
+        except FemError:  # its own run will report it
+            continue
+        if past and one is None:  # it needs what lanes have not, and so do others
+            return
+        if one is None or one.jumps:
+            continue
+        group = next((group for group in groups if fits(one, group.first)), None)
+        if group is None:
+            group = Group(one, every, record_all)
+            if not is_there(march_begun, *group.arguments([one])):
+                return
+            groups.append(group)
+        group.lanes[number] = one
+        if len(group.lanes) == WIDTH:
+            yield from group.march()
+    for group in groups:
+        yield from group.march()
 
 
-def rows_begun(first: Begun, every: int, record_all: bool) -> tuple[Ints, Ints, Ints]:
-    """Recorded increments, nodes and elements."""
-    system, count = first.stage.system, len(first.loading.dt)
-    schedule = Schedule(first.model, len(first.model.steps) - 1, float(first.loading.time[0]), count, False)
-    nodes, elements = schedule.nodes, schedule.elements
-    if record_all:
-        nodes, elements = np.arange(len(system.labels)), np.arange(len(system.family))
-    return np.array([*range(0, count, every), count]), nodes, elements
+def from_past(pasts: deque[Past], model: Model) -> tuple[Past, StepRun] | tuple[None, None]:
+    """One of some pasts, or a new one, and the last step of a model after it; none where the model is no lane."""
+    for past in pasts:
+        if last := past.last_step(model):
+            return past, last
+    if can_run_in_lanes(model):
+        return None, None
+    pasts.appendleft(past := Past(model))
+    last = past.last_step(model)
+    assert last is not None
+    return past, last
 
 
-def lane_arguments(lanes: Sequence[Begun], every: int, record_all: bool) -> tuple[Any, ...]:
-    """What ``march_begun`` is called with."""
-    increments, probes, elements = rows_begun(lanes[0], every, record_all)
-    return begun_arguments(lanes[0].stage, every, block_of(lanes, len(increments), probes, elements))
+class Group:
+    """Models that can be lanes of one march, ``lanes``: those that have not marched yet, by number."""
 
+    def __init__(self, first: Begun, every: int, record_all: bool) -> None:
+        self.first, self.every, self.lanes = first, every, dict[int, Begun]()
+        self.time, self.dt = first.loading.time, first.loading.dt
+        self.recorded = recorded(first.model, first.stage, float(self.time[0]), len(self.dt), every, record_all)
 
-def marched_on(group: dict[int, Begun], every: int, record_all: bool) -> Marched:
-    """Models, by number, that have marched through their last step in lanes."""
-    numbers, lanes = list(group), list(group.values())
-    first, arguments = lanes[0], lane_arguments(lanes, every, record_all)
-    increments, probes, elements = rows_begun(first, every, record_all)
-    march_begun(*arguments)
-    kept, outcome, system = arguments[-4], arguments[-1].array, first.stage.system
-    gather_reactions(system.bodies, probes, kept.kinematics.array)
-    kept.values.array[:, system.gone[elements]] = 0.0
-    found = kept._replace(**{name: getattr(kept, name).array[None] for name in NUMBERS})
-    time, dt = (each[:, None, None] for each in (first.loading.time, first.loading.dt))
-    rows = record_of_lanes(found, increments, time, dt, (probes, elements))
-    rows = replace(rows, step=len(first.model.steps), sea_from=first.stage.environment.sea_from)
-    places = {numbers[lane]: lane for lane in np.flatnonzero(outcome[REASON, : len(lanes)] == DONE).tolist()}
-    sinks = {number: lanes[lane].sink for number, lane in places.items()}
-    counts = np.full(WIDTH, len(first.loading.dt))
-    return Marched(rows, places, counts, outcome[SOLVES].astype(np.int64), sinks)
+    def arguments(self, lanes: Sequence[Begun]) -> tuple[Any, ...]:
+        """What ``march_begun`` is called with."""
+        increments, probes, elements = self.recorded
+        return begun_arguments(self.first.stage, self.every, block_of(lanes, len(increments), probes, elements))
+
+    def march(self) -> Iterator[Marched]:
+        """All lanes through their last step, those with the same past together."""
+        lanes = list(self.lanes.values())
+        if not lanes:
+            return
+        increments, probes, elements = self.recorded
+        arguments = self.arguments(lanes)
+        march_begun(*arguments)
+        kept, outcome, system = arguments[-4], arguments[-1].array, self.first.stage.system
+        gather_reactions(system.bodies, probes, kept.kinematics.array)
+        kept.values.array[:, system.gone[elements]] = 0.0
+        found = kept._replace(**{name: getattr(kept, name).array[None] for name in NUMBERS})
+        time, dt = (each[:, None, None] for each in (self.time, self.dt))
+        rows = record_of_lanes(found, increments, time, dt, (probes, elements))
+        rows = replace(rows, step=len(self.first.model.steps), sea_from=self.first.stage.environment.sea_from)
+        counts, solves = np.full(WIDTH, len(self.dt)), outcome[SOLVES].astype(np.int64)
+        places: dict[int, dict[int, int]] = {}
+        for lane, (number, one) in enumerate(self.lanes.items()):
+            if outcome[REASON, lane] == DONE:
+                places.setdefault(id(one.past), {})[number] = lane
+        self.lanes.clear()
+        for numbers in places.values():
+            yield Marched(rows, numbers, counts, solves, lanes[next(iter(numbers.values()))].past.heard)
 
 
 def gather(models: Sequence[Model], may_differ: bool = False) -> tuple[list[int], list[Sample], StepSystem | None]:
