@@ -1,9 +1,9 @@
 """What the steps before the last one leave: computed once for all models in which these are the same.
 
 Statics and modes know no waves, and nothing that only the last step names. So models that differ in their waves, in
-values and amplitudes of supports and loads of the last step have the same state where that step begins, to the last bit.
-There each is given its own arrays: those of the first one, in which what differs is replaced. Where a motion comes
-before, waves must be the same, too.
+values and amplitudes of supports and loads of the last step have the same state where that step begins, to the last
+bit. There each is given its own arrays: those of the first one, in which what differs is replaced. Where a motion
+comes before, waves must be the same, too.
 """
 
 from __future__ import annotations
