@@ -256,9 +256,11 @@ def plastic(card: Card, draft: Draft) -> None:
     for name in ("DATA TYPE", "NUMBER BACKSTRESSES"):
         if card.has(name):
             raise Mistake(card.field(name).place, f"{name} of *PLASTIC belongs to HARDENING=COMBINED")
-    rows: list[tuple[float, float]] = []
+    rows, temperature = list[tuple[float, float]](), dict[str, float]()
     for row in draft.rows(card):
-        row.end(2, "yield stress, plastic strain")
+        row.end(3, "yield stress, plastic strain, temperature")
+        if row.number(2, "the temperature", 0.0) != temperature.setdefault("", row.number(2, "the temperature", 0.0)):
+            raise Mistake(row.field(2).place, "yield stresses that depend on temperature are not supported")
         pair = row.amount(0, "the yield stress", positive=True), row.number(1, "the plastic strain", 0.0)
         if not rows and pair[1] != 0.0:
             raise Mistake(row.field(1).place, f"the first row has plastic strain 0, got {pair[1]:g}")
@@ -285,7 +287,7 @@ def combined(card: Card, draft: Draft) -> Plastic:
     (row,) = rows
     row.end(1 + 2 * MOST_BACK, told)
     stress, back = row.amount(0, "the yield stress", positive=True), list[tuple[float, float]]()
-    while row.has(1 + 2 * len(back)):
+    while len(row) > 1 + 2 * len(back):
         at = 1 + 2 * len(back)
         back.append((row.amount(at, "C", positive=True), row.amount(at + 1, "gamma")))
     if not back:

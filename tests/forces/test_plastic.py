@@ -288,6 +288,7 @@ def test_decks_are_written_and_read_again(law):
         ("*PLASTIC\n250., 0.\n260., 0.\n", "plastic strains must rise"),
         ("*PLASTIC\n-250., 0.\n", "the yield stress must be positive"),
         ("*PLASTIC\n", "needs a row"),
+        ("*PLASTIC\n250., 0., 20.\n260., 0.1, 30.\n", "depend on temperature"),
         ("*PLASTIC, HARDENING=KINEMATIC\n250., 0.\n", "has two rows, got 1"),
         ("*PLASTIC, HARDENING=COMBINED\n250., 1.\n", "needs DATA TYPE=PARAMETERS"),
         ("*PLASTIC, HARDENING=COMBINED, DATA TYPE=PARAMETERS\n250.\n", "needs a back stress"),
