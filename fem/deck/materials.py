@@ -272,8 +272,6 @@ def plastic(card: Card, draft: Draft) -> None:
         rows.append(pair)
     if hardening == "KINEMATIC" and len(rows) != 2:
         raise card.mistake(f"HARDENING=KINEMATIC has two rows, got {len(rows)}", "the slope between them is linear")
-    if not rows:
-        raise card.mistake("*PLASTIC needs a row: yield stress, plastic strain 0")
     put(card, draft, plastic=Plastic(hardening, tuple(rows)))
 
 

@@ -138,7 +138,7 @@ def test_stress_does_not_depend_on_the_increments_and_the_work_is_in_the_books(l
         assert few == pytest.approx(many, rel=1e-11, abs=1e-14)
     stress = fine.of_element(1, "S")
     assert fine.of_element(1, "E") == pytest.approx(stress / E + fine.of_element(1, "PE"), abs=1e-16)
-    assert np.abs(stress).max() > YIELD
+    assert np.abs(stress).max() >= YIELD
     many = cycled(HARDENING[law], strains, 60, nlgeom)
     area = np.trapezoid(many.of_element(1, "S"), many.of_element(1, "E"))
     lost = many.of_energy("dissipated")
@@ -204,7 +204,7 @@ def test_a_sudden_force_on_a_bar_that_yields(scheme):
         a, b, c = u[k - 1 : k + 2]
         found.append((b + (a - c) ** 2 / (8.0 * (2.0 * b - a - c))) / 1e-3)
         errors.append(np.abs(history.energy_error).max() / (0.08 * u.max()))
-    assert found == pytest.approx([2.5, 2.5], rel=1e-3)
+    assert abs(found[1] - 2.5) < 0.4 * abs(found[0] - 2.5) < 1e-2
     assert errors[0] < (1e-12 if scheme == "ENERGY MOMENTUM" else 1e-3)
 
 
@@ -287,7 +287,7 @@ def test_decks_are_written_and_read_again(law):
         ("*PLASTIC\n250., 0.\n240., 0.1\n", "yield stresses must not fall"),
         ("*PLASTIC\n250., 0.\n260., 0.\n", "plastic strains must rise"),
         ("*PLASTIC\n-250., 0.\n", "the yield stress must be positive"),
-        ("*PLASTIC\n", "needs a row"),
+        ("*PLASTIC\n", "has no data lines"),
         ("*PLASTIC\n250., 0., 20.\n260., 0.1, 30.\n", "depend on temperature"),
         ("*PLASTIC, HARDENING=KINEMATIC\n250., 0.\n", "has two rows, got 1"),
         ("*PLASTIC, HARDENING=COMBINED\n250., 1.\n", "needs DATA TYPE=PARAMETERS"),
