@@ -223,21 +223,9 @@ def linearised(bars: Bars, u: Floats) -> Bars:
     Springs and dashpots along a line keep their direction in that configuration. Planes are linear already.
     """
     planes = np.flatnonzero(bars.kinds[:, 0] == LINEAR)
-    constants, kinds = bars.constants.copy(), bars.kinds.copy()
-    place = u.reshape(-1, 3)
+    kinds, place = bars.kinds.copy(), u.reshape(-1, 3)
     w = place[bars.nodes[:, 1]] - place[bars.nodes[:, 0]]
-    reference = constants[bar.REF : bar.REF + 3].T
-    square = constants[bar.INV_LENGTH] ** 2
-    green = (constants[bar.BASE_CONSTANT] + (reference * w).sum(axis=1) + 0.5 * (w * w).sum(axis=1)) * square
-    stretch = np.sqrt(1.0 + 2.0 * green)
-    measures = [kinds[:, 0] == MEASURES["ENGINEERING"], kinds[:, 0] == MEASURES["LOG"]]
-    strain = np.select(measures, [2.0 * green / (1.0 + stretch), 0.5 * np.log1p(2.0 * green)], green)
-    slope = np.select(measures, [1.0 / stretch, 1.0 / stretch**2], 1.0)
-    constants[bar.CONJUGATE] = np.where(measures[1], 1.0 / stretch, 1.0)
-    base = reference + w
-    constants[bar.BASE : bar.BASE + 3] = base.T
-    constants[bar.BASE_SLOPE] = slope
-    constants[bar.BASE_CONSTANT] = strain - slope * (base * w).sum(axis=1) * square
+    constants = bar.linear_constants(bars.constants, kinds[:, 0], w)
     constants[:, planes] = bars.constants[:, planes]
     kinds[:, 0] = LINEAR
     return bars._replace(constants=constants, kinds=kinds, blocks=blocks_of(kinds, constants))

@@ -16,7 +16,7 @@ from fem.deck.kinds import AMOUNT, PART, POSITIVE_NUMBER, only, within, word_for
 from fem.deck.source import Mistake, listing, squeezed
 from fem.deck.table import DataLine, Form, Parameters, Value, card_of, keyword
 from fem.model import DynamicStiffness, Expansion, Material, Uniaxial, Viscoelastic
-from fem.model.materials import slopes_of
+from fem.model.materials import Plastic, slopes_of
 
 NO_FIELDS = {
     "DEPENDENCIES": "is not supported: constants do not depend on field variables",
@@ -233,16 +233,106 @@ def viscoelastic(card: Card, draft: Draft) -> None:
     put(card, draft, viscoelastic=Viscoelastic(series, tuple(rows)))
 
 
-ROPE_LAWS = ("UNIAXIAL", "VISCOELASTIC", "DYNAMIC STIFFNESS")
+HARDENINGS = ("ISOTROPIC", "KINEMATIC", "COMBINED")
+MOST_BACK = 8
+
+
+@keyword(
+    "PLASTIC",
+    "material",
+    takes=("HARDENING", "DATA TYPE", "NUMBER BACKSTRESSES"),
+    refuses=NO_FIELDS | {"RATE": "is not supported: yielding does not depend on the rate"},
+    unsupported=("EXTRAPOLATION", "NUMBER SURFACES", "SCALESTRESS", "LAW"),
+)
+def plastic(card: Card, draft: Draft) -> None:
+    """``yield stress, plastic strain`` rows; COMBINED: the yield stress, then C, gamma of each back stress."""
+    hardening = card.word("HARDENING", HARDENINGS, "ISOTROPIC")
+    if hardening == "COMBINED":
+        if card.word("DATA TYPE", ("PARAMETERS", "HALF CYCLE", "STABILIZED"), "HALF CYCLE") != "PARAMETERS":
+            hint = "give the yield stress, then C and gamma of each back stress"
+            raise card.mistake("HARDENING=COMBINED of *PLASTIC needs DATA TYPE=PARAMETERS", hint)
+        put(card, draft, plastic=combined(card, draft))
+        return
+    for name in ("DATA TYPE", "NUMBER BACKSTRESSES"):
+        if card.has(name):
+            raise Mistake(card.field(name).place, f"{name} of *PLASTIC belongs to HARDENING=COMBINED")
+    rows, temperature = list[tuple[float, float]](), dict[str, float]()
+    for row in draft.rows(card):
+        row.end(3, "yield stress, plastic strain, temperature")
+        if row.number(2, "the temperature", 0.0) != temperature.setdefault("", row.number(2, "the temperature", 0.0)):
+            raise Mistake(row.field(2).place, "yield stresses that depend on temperature are not supported")
+        pair = row.amount(0, "the yield stress", positive=True), row.number(1, "the plastic strain", 0.0)
+        if not rows and pair[1] != 0.0:
+            raise Mistake(row.field(1).place, f"the first row has plastic strain 0, got {pair[1]:g}")
+        if rows and pair[1] <= rows[-1][1]:
+            raise Mistake(row.field(1).place, f"plastic strains must rise: {pair[1]:g} after {rows[-1][1]:g}")
+        if rows and pair[0] < rows[-1][0]:
+            hint = "softening has no solution that does not depend on the mesh; *FAILURE removes bars"
+            raise Mistake(row.field(0).place, f"yield stresses must not fall: {pair[0]:g} after {rows[-1][0]:g}", hint)
+        rows.append(pair)
+    if hardening == "KINEMATIC" and len(rows) != 2:
+        raise card.mistake(f"HARDENING=KINEMATIC has two rows, got {len(rows)}", "the slope between them is linear")
+    put(card, draft, plastic=Plastic(hardening, tuple(rows)))
+
+
+def combined(card: Card, draft: Draft) -> Plastic:
+    """Yield stress, and back stresses."""
+    rows, told = list(draft.rows(card)), "yield stress, C, gamma, C, gamma, ..."
+    if len(rows) != 1:
+        raise card.mistake(
+            f"*PLASTIC, HARDENING=COMBINED has one row: {told}", "constants do not depend on temperature"
+        )
+    (row,) = rows
+    row.end(1 + 2 * MOST_BACK, told)
+    stress, back = row.amount(0, "the yield stress", positive=True), list[tuple[float, float]]()
+    while len(row) > 1 + 2 * len(back):
+        at = 1 + 2 * len(back)
+        back.append((row.amount(at, "C", positive=True), row.amount(at + 1, "gamma")))
+    if not back:
+        raise card.mistake(f"*PLASTIC, HARDENING=COMBINED needs a back stress: {told}")
+    count = card.integer("NUMBER BACKSTRESSES") if card.has("NUMBER BACKSTRESSES") else len(back)
+    if count != len(back):
+        raise Mistake(card.field("NUMBER BACKSTRESSES").place, f"{count} back stresses, and {len(back)} in the row")
+    return Plastic("COMBINED", ((stress, 0.0),), tuple(back))
+
+
+@keyword("CYCLIC HARDENING", "material", takes=("PARAMETERS",), refuses=NO_FIELDS, unsupported=("RTOL",))
+def cyclic_hardening(card: Card, draft: Draft) -> None:
+    """``yield stress, Q, b`` of ``*PLASTIC, HARDENING=COMBINED``."""
+    assert draft.material is not None
+    given = draft.material.numbers.get("plastic")
+    if not isinstance(given, Plastic) or given.hardening != "COMBINED":
+        raise card.mistake("*CYCLIC HARDENING belongs below *PLASTIC, HARDENING=COMBINED")
+    if not card.has("PARAMETERS"):
+        raise card.mistake("*CYCLIC HARDENING needs PARAMETERS", "a row: yield stress, Q, b")
+    rows = list(draft.rows(card))
+    if len(rows) != 1:
+        raise card.mistake("*CYCLIC HARDENING has one row: yield stress, Q, b")
+    (row,) = rows
+    row.end(3, "yield stress, Q, b")
+    stress, most, haste = row.number(0, "the yield stress"), row.number(1, "Q"), row.amount(2, "b")
+    if stress != given.rows[0][0]:
+        message = f"the yield stress is {given.rows[0][0]:g} in *PLASTIC, got {stress:g}"
+        raise Mistake(row.field(0).place, message)
+    if stress + most <= 0.0:
+        raise Mistake(row.field(1).place, f"Q = {most:g} leaves no yield stress of {stress:g}")
+    put(card, draft, plastic=replace(given, growth=(most, haste)))
+
+
+ROPE_LAWS = ("UNIAXIAL", "VISCOELASTIC", "DYNAMIC STIFFNESS", "PLASTIC")
 NO_STRAIN = "an inextensible bar has no strain"
 ANY_LAW = ("DENSITY", "DAMPING", "NO COMPRESSION")
 LAWS: dict[str, tuple[str, ...]] = {
-    "ELASTIC": (*ANY_LAW, "NO TENSION", "EXPANSION", "VISCOELASTIC", "DYNAMIC STIFFNESS", "INEXTENSIBLE"),
+    "ELASTIC": (
+        *ANY_LAW, "NO TENSION", "EXPANSION", "VISCOELASTIC", "DYNAMIC STIFFNESS", "INEXTENSIBLE", "PLASTIC",
+        "CYCLIC HARDENING",
+    ),
     "INEXTENSIBLE": (*ANY_LAW, "NO TENSION", "RESTITUTION", "ELASTIC"),
     "UNIAXIAL": (*ANY_LAW, "LOADING DATA", "UNLOADING DATA", "DYNAMIC STIFFNESS", "EXPANSION"),
     "VISCOELASTIC": (*ANY_LAW, "ELASTIC"),
     "DYNAMIC STIFFNESS": (*ANY_LAW, "ELASTIC", "UNIAXIAL", "LOADING DATA", "UNLOADING DATA"),
-}
+    "PLASTIC": (*ANY_LAW, "ELASTIC", "EXPANSION", "CYCLIC HARDENING"),
+}  # fmt: skip
 """Cards of stress-strain laws of a bar -> the cards that have an effect with each. A card in none of these lists is an
 error with any law.
 """
@@ -253,8 +343,9 @@ BESIDE_ROPE_LAWS = {
 }
 NO_EXPANSION = {"EXPANSION": "of the rope laws only *UNIAXIAL has thermal strain"}
 BESIDE = {
-    "UNIAXIAL": BESIDE_ROPE_LAWS,
-    **dict.fromkeys(ROPE_LAWS[1:], BESIDE_ROPE_LAWS | NO_EXPANSION),
+    "UNIAXIAL": BESIDE_ROPE_LAWS | {"PLASTIC": "*UNLOADING DATA, SHIFTED CURVE, is yielding in tension"},
+    **dict.fromkeys(ROPE_LAWS[1:3], BESIDE_ROPE_LAWS | NO_EXPANSION | {"PLASTIC": "a law with memory stands alone"}),
+    "PLASTIC": BESIDE_ROPE_LAWS | {"NO TENSION": "struts do not yield: leave it out"},
     "INEXTENSIBLE": {"EXPANSION": NO_STRAIN, "BETA": NO_STRAIN},
 }
 """Cards that make no sense with these laws, and the reason; also BETA of ``*DAMPING``."""
@@ -298,7 +389,11 @@ def rope_law_mistakes(entry: MaterialDraft, law: str) -> Iterator[Finding]:
     if "VISCOELASTIC" in cards and len([card for card in ROPE_LAWS if card in cards]) > 1:
         yield "VISCOELASTIC", f"*VISCOELASTIC with *{law} in material {name}", "it needs *ELASTIC only"
     elif given is None and "ELASTIC" not in cards:
-        yield law, f"*{law} of material {name} needs *ELASTIC" + " or *UNIAXIAL" * (law != "VISCOELASTIC"), ""
+        yield (
+            law,
+            f"*{law} of material {name} needs *ELASTIC" + " or *UNIAXIAL" * (law not in ("VISCOELASTIC", "PLASTIC")),
+            "",
+        )
     elif given is not None and "ELASTIC" in cards:
         yield "ELASTIC", f"*ELASTIC with *UNIAXIAL in material {name}", "the table gives the stiffness"
     if numbers.get("is_instant") and "VISCOELASTIC" not in cards:
@@ -406,9 +501,10 @@ def blame_rope_laws(draft: Draft, materials: Collection[Material]) -> None:
     ruled = [material for material in materials if material.has_rope_law]
     if not ruled:
         return
-    for step in draft.steps:
+    ropes = [material for material in ruled if material.plastic is None]
+    for step in draft.steps if ropes else ():
         if not step.nlgeom:
-            message = f"a step without NLGEOM: material {ruled[0].name} has a rope law"
+            message = f"a step without NLGEOM: material {ropes[0].name} has a rope law"
             draft.report(Mistake(step.place, message, "*STEP, NLGEOM"))
     limits = [material.name for material in materials if material.is_inextensible and 0.0 in
               (material.compression_ratio, material.tension_ratio)]  # fmt: skip

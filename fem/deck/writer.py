@@ -149,6 +149,13 @@ def rope_law_lines(material: Material) -> list[str]:
         lines += table(given.loading)
         lines += [card("UNLOADING DATA", DEFINITION=given.definition)] if given.definition else []
         lines += table(given.unloading)
+    if (own := material.plastic) is not None:
+        given_as = "PARAMETERS" if own.hardening == "COMBINED" else None
+        lines.append(card("PLASTIC", **{"HARDENING": own.hardening, "DATA TYPE": given_as}))
+        flat = [number for pair in own.back for number in pair]
+        lines += table([[own.rows[0][0], *flat]]) if own.back else table(own.rows)
+        if own.growth != (0.0, 0.0):
+            lines += [card("CYCLIC HARDENING", "PARAMETERS"), *table([[own.rows[0][0], *own.growth]])]
     if (series := material.viscoelastic) is not None:
         lines.append(card("VISCOELASTIC", TIME=series.series))
         between = ", " if series.series == "KELVIN" else ", , "

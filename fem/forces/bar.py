@@ -41,6 +41,7 @@ from fem.forces.laws import (
     GREEN,
     LEG,
     LINEAR,
+    LOG,
     RIGID,
     Elasticity,
     bilinear,
@@ -380,6 +381,24 @@ def evaluate_bars(trial: Trial, bars: Bars, tangent: bool, force: Floats, flow: 
             which = BlockKind(kind, law, secant, viscous, tangent)
             energy += add_other(which, first, last, trial, bars, bar_tangent, force, flow)
     return energy
+
+
+def linear_constants(constants: Floats, measures: Ints, w: Floats) -> Floats:
+    """Constants (CONSTANTS, m) of bars with these strain measures, whose strains are linear about w = u_j - u_i (m, 3):
+    e_b + slope_b (E - E_b)."""
+    constants = constants.copy()
+    reference, square = constants[REF : REF + 3].T, constants[INV_LENGTH] ** 2
+    green = (constants[BASE_CONSTANT] + (reference * w).sum(axis=1) + 0.5 * (w * w).sum(axis=1)) * square
+    stretch = np.sqrt(1.0 + 2.0 * green)
+    kinds = [measures == ENGINEERING, measures == LOG]
+    strain = np.select(kinds, [2.0 * green / (1.0 + stretch), 0.5 * np.log1p(2.0 * green)], green)
+    slope = np.select(kinds, [1.0 / stretch, 1.0 / stretch**2], 1.0)
+    constants[CONJUGATE] = np.where(kinds[1], 1.0 / stretch, 1.0)
+    base = reference + w
+    constants[BASE : BASE + 3] = base.T
+    constants[BASE_SLOPE] = slope
+    constants[BASE_CONSTANT] = strain - slope * (base * w).sum(axis=1) * square
+    return constants
 
 
 # Differences of nodal values, and forces back to the nodes, stand apart from the physics: these indirect accesses are

@@ -45,12 +45,12 @@ Groups: TypeAlias = tuple[Any, ...] | None
 """Groups of all families of a model; None if there are none, so that its march contains no code for them."""
 
 
-def in_step(system: Any, environment: Any) -> Any:
-    """A system with the groups of a step with its environment."""
+def in_step(system: Any, environment: Any, bars: Bars) -> Any:
+    """A system with the groups of a step with its environment, and with its bars, linear or not."""
     if system.families is None:
         return system
-    pairs = zip(FAMILIES, system.families, strict=True)
-    return replace(system, families=tuple(family.in_step(group, system, environment) for family, group in pairs))
+    seen, pairs = replace(system, bars=bars), zip(FAMILIES, system.families, strict=True)
+    return replace(system, families=tuple(family.in_step(group, seen, environment) for family, group in pairs))
 
 
 def states_in(groups: Groups, state: Floats, before: Groups, kept: Floats) -> Floats:
@@ -233,10 +233,10 @@ def element_values(
     thermal: Floats, multiplier: Floats, state: Floats, values: Floats, onset: float = 0.0,
 ) -> None:  # fmt: skip
     """Strain E, stress S, conjugate force N and force along the bar T of listed elements; where ropes run over pulleys
-    T2, too: T at the other end, which differs for these ropes only.
+    T2, too: T at the other end, which differs for these ropes only; where bars may yield also PE and PEEQ.
 
     elements (q, 2) int   kind (0 bar, 1 spring between dofs, 2 point mass, more: a family) and index in it
-    values   (q, 4 or 5)  out; N = A S (GREEN, ENGINEERING; A S L0/l for LOG), T = A S e'(E) l/L0, viscous part included
+    values   (q, 4, 5, 7) out; N = A S (GREEN, ENGINEERING; A S L0/l for LOG), T = A S e'(E) l/L0, viscous part included
 
     state          state variables of families
     onset          as in ``Trial``, of the increment that ends here
@@ -246,6 +246,8 @@ def element_values(
         number, index = elements[k, 0], elements[k, 1]
         if values.shape[1] > 4:
             values[k, 4] = np.inf  # overwritten by its family
+        for c in range(5, values.shape[1]):
+            values[k, c] = 0.0
         if number == 0:
             strain, stress, viscous, slope, stretch, _ = bar_point(index, u, v, bars, thermal, multiplier, onset)
             kind, area = bars.kinds[index, 0], bars.constants[AREA, index]

@@ -1,4 +1,5 @@
-"""Bars with rope laws: their forces, which act along them, beside what stays with the bars (mass, length, fluid)."""
+"""Bars whose law has a memory: their forces, which act along them, beside what stays with the bars (mass, length,
+fluid). Laws of ropes, and yielding."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ import numpy as np
 from fem.arrays import Floats, Ints, Vector
 from fem.compiled import inner_kernel, kernel, single_kernel
 from fem.forces import bar
-from fem.forces.bar import AREA, BASE_CONSTANT, INV_LENGTH, REF, STARTING
-from fem.forces.laws import MEASURES, measure, table_point, table_segment, write_values
+from fem.forces.bar import AREA, BASE_CONSTANT, BASE_SLOPE, CONJUGATE, INV_LENGTH, REF, STARTING
+from fem.forces.laws import LINEAR, MEASURES, measure, table_point, table_segment, write_values
 from fem.forces.protocol import GIVEN, TAKEN, Family, Tangent, Trial, component
 from fem.forces.springs import Curve, table_rows
 
@@ -19,8 +20,8 @@ MEASURE, BASE, LAW, TENSION_ONLY = 0, 1, 2, 3
 """Columns of ``RopeBars.kinds``."""
 STRAIGHT, ELASTIC, SHIFTED, SCALED = 0, 1, 2, 3
 """BASE, the quasi-static curve: a modulus; a table; tables of loading and unloading, that shifted or scaled."""
-TABLE, PRONY, LAGGING = 0, 1, 2
-"""LAW: nothing but the base; with branches beside it; with a dynamic stiffness before it."""
+TABLE, PRONY, LAGGING, PLASTIC = 0, 1, 2, 3
+"""LAW: nothing but the base; with branches beside it; with a dynamic stiffness before it; yielding."""
 LOADING, UNLOADING, BRANCH, STATE, BAR = 0, 2, 4, 6, 7
 """Columns of ``RopeBars.places``: first and count of table rows (loading, unloading) and branches; first state; bar,
 by which its thermal strain is found, -1: it has none."""
@@ -28,9 +29,13 @@ YOUNG, RATIO, SHAPE, CONSTANT, SLOPE, VISCOSITY, FLOOR, THERE = range(8)
 NUMBERS = 8
 """Columns of ``RopeBars.numbers``: modulus, permanent over largest strain, area below the scaled unloading curve,
 dynamic stiffness (3), half of the least modulus, 0 for a bar that is gone."""
+GROWTH, HASTE = RATIO, SHAPE
+"""Of PLASTIC: what the yield stress gains, and the b by which it does."""
 STRAIN, LARGEST, SLOW, LOST, STRESS, STORED, PULL = 0, 1, 2, 3, 4, 5, 6
 """States: strain of the material (more than that of a slack bar), the largest of its quasi-static strains, the present
 one, energy lost and stored (over the volume) and stress; then the stress of each branch."""
+SUM, SET = LARGEST, SLOW
+"""Of PLASTIC: sum of the plastic strains (PEEQ), plastic strain (PE); then its back stresses."""
 FAR = 1e3
 """Strain of the row that stands for the last slope of a table that goes on."""
 
@@ -40,7 +45,8 @@ class RopeBars(NamedTuple):
 
     nodes (q, 2), elements (q,), kinds (q, 4), places (q, 8), numbers (q, NUMBERS): as the names of columns say
     constants (CONSTANTS, q)  as of any bar; the modulus is that of sudden changes
-    table (rows, 3)  strain, stress, energy;  branches (b, 2)  modulus, time;  start (s,) states at first
+    table (rows, 3)  strain, stress, energy;  branches (b, 2)  modulus, time, or C, gamma of a back stress
+    start (s,) states at first
     first            number of the first pair;  creeps: statics in which time passes (1, ``*VISCO``), or not
     """
 
@@ -98,6 +104,14 @@ def prepared(material: Any) -> PreparedLaw:
     given, lag, law = material.uniaxial, (0.0, 0.0, 0.0), TABLE
     if material.dynamic is not None:
         lag, law = (material.dynamic.constant, material.dynamic.slope, material.dynamic.viscosity), LAGGING
+    if material.plastic is not None:
+        of, young = material.plastic, material.young
+        (first, _), (second, strain) = of.rows[0], of.rows[-1]
+        curve, back = (*of.rows, (second, strain + 1.0)), of.back
+        if of.hardening == "KINEMATIC":
+            curve, back = ((first, 0.0), (first, 1.0)), (((second - first) / strain, 0.0),)
+        branches = np.array(back, float).reshape(-1, 2)
+        return PreparedLaw(STRAIGHT, PLASTIC, (young, *of.growth), table_rows(curve), none, branches, lag)
     if given is None:
         young = material.static_modulus
         if material.viscoelastic is not None:
@@ -248,12 +262,24 @@ def quasi_static(b: int, x: float, largest: float, group: RopeBars) -> tuple[flo
 
 @inner_kernel
 def green_strain(b: int, wx: float, wy: float, wz: float, group: RopeBars) -> float:
-    """Of a bar whose end 2 has moved by w against its end 1."""
+    """Of a bar whose end 2 has moved by w against its end 1; where strains are linear, along . w/L0^2."""
     constants = group.constants
+    if group.kinds[b, MEASURE] == LINEAR:
+        straight: float = (
+            constants[bar.BASE, b] * wx + constants[bar.BASE + 1, b] * wy + constants[bar.BASE + 2, b] * wz
+        )
+        return constants[INV_LENGTH, b] ** 2 * straight
     along = constants[REF, b] * wx + constants[REF + 1, b] * wy + constants[REF + 2, b] * wz
     gap = constants[BASE_CONSTANT, b] + along + 0.5 * (wx * wx + wy * wy + wz * wz)
     green: float = constants[INV_LENGTH, b] ** 2 * gap
     return green
+
+
+@inner_kernel
+def strains(b: int, green0: float, green1: float, group: RopeBars) -> tuple[float, float, float, float, float]:
+    """``measure`` of a bar."""
+    base, slope = group.constants[BASE_CONSTANT, b], group.constants[BASE_SLOPE, b]
+    return measure(group.kinds[b, MEASURE], green0, green1, base, slope)
 
 
 @kernel
@@ -262,6 +288,9 @@ def rest_of(group: RopeBars, b: int, u: Floats, past: float) -> tuple[float, flo
     i, j = 3 * group.nodes[b, 0], 3 * group.nodes[b, 1]
     green = green_strain(b, u[j] - u[i], u[j + 1] - u[i + 1], u[j + 2] - u[i + 2], group)
     strain = measure(group.kinds[b, MEASURE], green, green, 0.0, 0.0)[1]
+    if group.kinds[b, LAW] == PLASTIC:
+        elastic = group.numbers[b, YOUNG] * (max(strain, 0.0) if group.kinds[b, TENSION_ONLY] == 1 else strain)
+        return strain, 0.0, 0.0, 0.0, elastic, 0.5 * elastic * elastic / group.numbers[b, YOUNG]
     largest = max(strain, 0.0)
     if group.kinds[b, BASE] >= SHIFTED and past > 0.0:
         largest = max(largest, strain_for(past, group.places[b, LOADING], group.places[b, LOADING + 1], group.table))
@@ -315,15 +344,17 @@ def pull(b: int, trial: Trial, group: RopeBars, force: Floats, tangent: Tangent)
         return keep(b, trial, group)
     i, j, inverse = 3 * group.nodes[b, 0], 3 * group.nodes[b, 1], constants[INV_LENGTH, b]
     wx, wy, wz = u[j] - u[i], u[j + 1] - u[i + 1], u[j + 2] - u[i + 2]
-    dx, dy, dz = constants[REF, b], constants[REF + 1, b], constants[REF + 2, b]
-    q = (dx + wx, dy + wy, dz + wz)
+    turns = 0.0 if group.kinds[b, MEASURE] == LINEAR else 1.0
+    at = bar.BASE if turns == 0.0 else REF
+    dx, dy, dz = constants[at, b], constants[at + 1, b], constants[at + 2, b]
+    q = (dx + turns * wx, dy + turns * wy, dz + turns * wz)
     green = green_strain(b, wx, wy, wz, group)
     p, green0, half = q, green, 1.0
     if trial.secant:
         wx, wy, wz = u0[j] - u0[i], u0[j + 1] - u0[i + 1], u0[j + 2] - u0[i + 2]
-        p = 0.5 * (q[0] + dx + wx), 0.5 * (q[1] + dy + wy), 0.5 * (q[2] + dz + wz)
+        p = 0.5 * (q[0] + dx + turns * wx), 0.5 * (q[1] + dy + turns * wy), 0.5 * (q[2] + dz + turns * wz)
         green0, half = green_strain(b, wx, wy, wz, group), 0.5
-    strain0, strain1, slope1, slope, curvature = measure(group.kinds[b, MEASURE], green0, green, 0.0, 0.0)
+    strain0, strain1, slope1, slope, curvature = strains(b, green0, green, group)
     heat = trial.thermal[group.places[b, BAR]] if group.places[b, BAR] >= 0 else 0.0
     strain0, strain1 = strain0 - heat, strain1 - heat
     stress, modulus = stress_between(b, strain0, strain1, trial, group)
@@ -334,7 +365,7 @@ def pull(b: int, trial: Trial, group: RopeBars, force: Floats, tangent: Tangent)
     alpha = trial.weight * along * inverse * inverse * inverse
     starting = 0.0 if trial.secant else constants[STARTING, b]
     is_idle = abs(normal) < bar.IDLE * starting
-    across = trial.weight * half * inverse * bar.stiffening(normal, starting)
+    across = turns * trial.weight * half * inverse * bar.stiffening(normal, starting)
     if is_idle and trial.rate == 0.0:  # statics finds the way out of the slack that a permanent strain has left
         stiff = max(2.0 * modulus, constants[bar.YOUNG, b])
         alpha = trial.weight * area * stiff * slope1 * slope1 * inverse * inverse * inverse
@@ -358,10 +389,12 @@ def stress_between(b: int, start: float, end: float, trial: Trial, group: RopeBa
         return without_time(b, end, trial, group)
     if law == PRONY:
         return with_branches(b, start, end, dt, is_relaxed, trial, group)
+    if law == PLASTIC:
+        return yielding(b, end, trial, group)
     return behind(b, start, end, dt, is_relaxed, trial, group)
 
 
-# Heat, of TABLE alone: the strain of the material is that of the bar less the thermal strain.
+# Heat, of TABLE and PLASTIC: the strain of the material is that of the bar less the thermal strain.
 @inner_kernel
 def heat_work(b: int, strain: float, trial: Trial, group: RopeBars) -> float:
     """Work over the volume of a change of the thermal strain: what the material has been stretched beyond the bar.
@@ -370,7 +403,7 @@ def heat_work(b: int, strain: float, trial: Trial, group: RopeBars) -> float:
     u0, state0, state1 = trial.u0, trial.state0, trial.state1
     green = green_strain(b, u0[j] - u0[i], u0[j + 1] - u0[i + 1], u0[j + 2] - u0[i + 2], group)
     rise = state1[first + STRAIN] - state0[first + STRAIN]
-    beyond: float = rise - (strain - measure(group.kinds[b, MEASURE], green, green, 0.0, 0.0)[1])
+    beyond: float = rise - (strain - strains(b, green, green, group)[1])
     mean: float = 0.5 * (state0[first + STRESS] + state1[first + STRESS])
     if trial.secant and rise != 0.0:
         mean = (state1[first + STORED] - state0[first + STORED] + state1[first + LOST] - state0[first + LOST]) / rise
@@ -413,11 +446,19 @@ def values(group: RopeBars, index: int, u: Floats, v: Floats, state: Floats, row
     i, j = 3 * group.nodes[index, 0], 3 * group.nodes[index, 1]
     green = green_strain(index, u[j] - u[i], u[j + 1] - u[i + 1], u[j + 2] - u[i + 2], group)
     kind: int = group.kinds[index, MEASURE]
-    stress: float = state[group.places[index, STATE] + STRESS]
-    _, strain, slope, _, _ = measure(kind, green, green, 0.0, 0.0)
+    first = group.places[index, STATE]
+    stress: float = state[first + STRESS]
+    _, strain, slope, _, _ = strains(index, green, green, group)
     stress *= group.numbers[index, THERE]
-    area, slope = group.constants[AREA, index], slope * math.sqrt(1.0 + 2.0 * green)
-    write_values(kind, strain, stress, area, slope, 1.0, row)
+    stretch, conjugate = math.sqrt(1.0 + 2.0 * green), 1.0
+    if kind == LINEAR:
+        c, inverse = group.constants, group.constants[INV_LENGTH, index]
+        x, y, z = c[bar.BASE, index], c[bar.BASE + 1, index], c[bar.BASE + 2, index]
+        stretch = math.sqrt(x * x + y * y + z * z) * inverse
+        conjugate = c[CONJUGATE, index]
+    write_values(kind, strain, stress, group.constants[AREA, index], slope * stretch, conjugate, row)
+    if row.shape[0] > 5 and group.kinds[index, LAW] == PLASTIC:
+        row[5], row[6] = state[first + SET], state[first + SUM]
 
 
 def stored_in(group: RopeBars, index: int, u: Floats, state: Floats) -> float:
@@ -443,6 +484,17 @@ def stiffest(group: RopeBars, place: Floats, u: Floats, dt: float) -> RopeBars:
     return group._replace(numbers=numbers)
 
 
+def in_step(group: RopeBars, system: Any, environment: Any) -> RopeBars:
+    """Whether bars creep in statics, and their strains where a step is geometrically linear."""
+    index = system.bar_index[group.elements]
+    if len(index) and system.bars.kinds[index[0], 0] == LINEAR:
+        w = (system.bars.constants[bar.BASE : bar.BASE + 3, index] - group.constants[REF : REF + 3]).T
+        kinds, measures = group.kinds.copy(), group.kinds[:, MEASURE].copy()
+        kinds[:, MEASURE] = LINEAR
+        group = group._replace(kinds=kinds, constants=bar.linear_constants(group.constants, measures, w))
+    return group._replace(creeps=int(environment.creeps))
+
+
 ROPE_LAWS = Family(
     "rope laws",
     assemble,
@@ -452,7 +504,7 @@ ROPE_LAWS = Family(
     pairs=lambda group: group.nodes,
     states=lambda group: group.start,
     elements=lambda group: group.elements,
-    in_step=lambda group, system, environment: group._replace(creeps=int(environment.creeps)),
+    in_step=in_step,
     smooth=False,
     stiffest=stiffest,
     size=lambda group: float((group.constants[AREA] * group.constants[bar.YOUNG]).max(initial=0.0)),
@@ -476,7 +528,13 @@ ROPE_LAWS = Family(
 # Q (e - q) + K (e - q)^2/2. s1 - s0 = dt (t K1 (e1 - q1) + (1 - t) K0 (e0 - q0))/viscosity, with
 # t = 1/(1 - exp(-z)) - 1/z, z = dt over the time of relaxation at the start: of second order, exact where Q is straight
 # and b = 0, quiet where dt is long.
-# Source: E. Falkenberg, V. Ahjem, L. Yang, Best practice for analysis of polyester rope mooring systems, OTC-27761
+# PLASTIC: stress = E (e - ep). While |stress - sum a_k| = Y(p), p the sum of |plastic strains|, the plastic strain
+# grows by n dp, n the sign; Y is a table and Q (1 - exp(-b p)), and da_k = C_k dep - gamma_k a_k dp. For a strain that
+# goes straight from one end of the increment to the other all of it is solved exactly: n a1 = n a0 exp(-gamma x) +
+# C (1 - exp(-gamma x))/gamma with x = the growth of p, which one equation gives. Stored: stress^2/(2 E) + sum
+# a_k^2/(2 C_k); the rest of the work, Y dp + sum gamma_k a_k^2/C_k dp, is lost. A slack cable keeps its plastic strain.
+# Source: C. O. Frederick, P. J. Armstrong, Mater. High Temp. 24 (2007) 1; J. L. Chaboche, Int. J. Plasticity 2 (1986).
+# Source of LAGGING: E. Falkenberg, V. Ahjem, L. Yang, Best practice for polyester rope mooring systems, OTC-27761
 # (2017); Z. Wei, H. B. Bingham, Y. Shao, ESOMOOR D5.1 (2026); M. Hall, B. Duong, E. Lozon, IOWTC2023-119524.
 
 CLOSE = 1e-6
@@ -653,3 +711,103 @@ def behind(
         lost = 0.5 * (stress0 + stress) * along - (stored - had)
     remember(first, q + ahead, most, q, lost + unfound, stress, stored, trial)
     return 0.5 * (stress0 + stress) if trial.secant else stress, 0.5 * modulus
+
+
+# At the surface, to round-off, a bar that is at rest is elastic.
+ON_SURFACE = 1e-12
+
+
+@inner_kernel
+def surface(b: int, x: float, n: float, trial: Trial, group: RopeBars) -> tuple[float, float, float]:
+    """n times the stress at which the bar flows in the direction n once it has flown by x: that, its slope, and its
+    integral from 0 to x."""
+    first, place, count = group.places[b, STATE], group.places[b, BRANCH], group.places[b, BRANCH + 1]
+    before = trial.state0[first + SUM]
+    begin, rows = group.places[b, LOADING], group.places[b, LOADING + 1]
+    value, slope, whole = table_point(before + x, begin, rows, group.table)
+    whole -= table_point(before, begin, rows, group.table)[2]
+    growth, haste = group.numbers[b, GROWTH], group.numbers[b, HASTE]
+    if growth != 0.0:
+        left = growth * math.exp(-haste * before)  # what it has still to gain
+        keep, mean, _ = faded(haste * x)
+        value, slope, whole = (
+            value + growth - left * keep,
+            slope + haste * left * keep,
+            whole + growth * x - left * x * mean,
+        )
+    for k in range(count):
+        stiff, gamma, back = (
+            group.branches[place + k, 0],
+            group.branches[place + k, 1],
+            n * trial.state0[first + PULL + k],
+        )
+        keep, mean, rest = faded(gamma * x)
+        value += keep * back + stiff * mean * x
+        slope += keep * (stiff - gamma * back)
+        whole += back * mean * x + stiff * rest * x * x
+    return value, slope, whole
+
+
+@inner_kernel
+def flown(b: int, n: float, excess: float, trial: Trial, group: RopeBars) -> float:
+    """x where the stress n (excess - E x) is on the surface: Newton between bounds; NaN where it is not found."""
+    young = group.numbers[b, YOUNG]
+    low, high, x = 0.0, excess / young, 0.0
+    for _ in range(MOST):
+        value, slope, _ = surface(b, x, n, trial, group)
+        beyond = excess - young * x - value
+        if beyond > 0.0:
+            low = x
+        else:
+            high = x
+        step = x + beyond / (young + slope)
+        if not low < step < high:
+            step = 0.5 * (low + high)
+        if abs(step - x) <= SETTLED * x or high - low <= SETTLED * high:
+            return step
+        x = step
+    return math.nan
+
+
+@inner_kernel
+def yielding(b: int, end: float, trial: Trial, group: RopeBars) -> tuple[float, float]:
+    """PLASTIC: stress (secant: mean over the increment) and modulus.
+    Where x is not found nothing flows, and what is lost is NaN from there on: the run stops (``trouble``)."""
+    first, place, count = group.places[b, STATE], group.places[b, BRANCH], group.places[b, BRANCH + 1]
+    young, state0 = group.numbers[b, YOUNG], trial.state0
+    ep, p, before = state0[first + SET], state0[first + SUM], state0[first + STRAIN]
+    stress, modulus, lost, stored = young * (end - ep), young, 0.0, 0.0
+    is_slack = group.kinds[b, TENSION_ONLY] == 1 and stress < 0.0
+    back, x, n = 0.0, 0.0, 1.0
+    for k in range(count):
+        back += state0[first + PULL + k]
+        stored += 0.5 * state0[first + PULL + k] ** 2 / group.branches[place + k, 0]
+    if is_slack:
+        stress, modulus = 0.0, 0.0
+    else:
+        n = 1.0 if stress >= back else -1.0
+        limit = surface(b, 0.0, n, trial, group)[0]
+        if n * stress > limit + ON_SURFACE * abs(limit):
+            x = flown(b, n, n * stress, trial, group)
+    if x != x:
+        x, lost = 0.0, math.nan
+    if x > 0.0:
+        value, slope, work = surface(b, x, n, trial, group)
+        stress, modulus, lost = n * value, young * slope / (young + slope), work + stored
+        ep, p = ep + n * x, p + x
+    stored = 0.0
+    for k in range(count):
+        keep, mean, _ = faded(group.branches[place + k, 1] * x)
+        own = keep * state0[first + PULL + k] + n * group.branches[place + k, 0] * mean * x
+        trial.state1[first + PULL + k] = own
+        stored += 0.5 * own * own / group.branches[place + k, 0]
+    lost -= stored if x > 0.0 else 0.0
+    stored += 0.5 * stress * stress / young
+    remember(first, end, p, ep, lost, stress, stored, trial)
+    if not trial.secant:
+        return stress, 0.5 * modulus
+    stress0, rise = state0[first + STRESS], end - before
+    if abs(rise) <= CLOSE * (abs(end) + abs(before)):
+        return 0.5 * (stress + stress0), 0.5 * modulus
+    mean_stress = (stored - state0[first + STORED] + lost) / rise
+    return mean_stress, (stress - mean_stress) / rise

@@ -302,6 +302,11 @@ class Model:
         return self.mesh.has_pulleys or len(self.reach.wound) > 0
 
     @property
+    def yields(self) -> bool:
+        """Whether some bar may yield (``*PLASTIC``)."""
+        return any(material.plastic is not None for material in self.materials.values())
+
+    @property
     def bends(self) -> bool:
         """Whether any bar resists bending."""
         return any(block.kind in BEAMS for block in self.mesh.blocks)

@@ -53,6 +53,23 @@ class DynamicStiffness:
 
 
 @frozen
+class Plastic:
+    """``*PLASTIC``: bars yield where |stress - back stress| reaches the yield stress.
+
+    hardening  ISOTROPIC, KINEMATIC or COMBINED
+    rows       yield stress over the sum of plastic strains (both signs count), constant beyond them; KINEMATIC: both
+               ends of a line, COMBINED: the first yield stress alone
+    back       of COMBINED: (C, gamma) of each back stress, da = C de - gamma a |de| (Armstrong and Frederick)
+    growth     of COMBINED: Q, b: the yield stress grows by Q (1 - exp(-b p)) with the sum p (``*CYCLIC HARDENING``)
+    """
+
+    hardening: str
+    rows: tuple[tuple[float, float], ...]
+    back: tuple[tuple[float, float], ...] = ()
+    growth: tuple[float, float] = (0.0, 0.0)
+
+
+@frozen
 class Material:
     """A material of bars.
 
@@ -64,7 +81,7 @@ class Material:
     compression_ratio  fraction of E kept for negative stress: 1 bar, 0 cable (``*NO COMPRESSION, RATIO=``)
     tension_ratio      fraction of E kept for positive stress: 0 with ``*NO TENSION``
     alpha, beta        ``*DAMPING``: alpha M v, and beta E de/dt added to the stress
-    uniaxial, viscoelastic, dynamic   rope laws
+    uniaxial, viscoelastic, dynamic, plastic   laws with memory
     """
 
     name: str
@@ -82,11 +99,12 @@ class Material:
     uniaxial: Uniaxial | None = None
     viscoelastic: Viscoelastic | None = None
     dynamic: DynamicStiffness | None = None
+    plastic: Plastic | None = None
 
     @property
     def has_rope_law(self) -> bool:
         """Whether the stress of its bars follows tables or depends on the past (``fem/forces/rope_laws.py``)."""
-        return any(law is not None for law in (self.uniaxial, self.viscoelastic, self.dynamic))
+        return any(law is not None for law in (self.uniaxial, self.viscoelastic, self.dynamic, self.plastic))
 
     @property
     def static_modulus(self) -> float | None:

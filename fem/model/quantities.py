@@ -100,6 +100,9 @@ ELEMENTAL = [
     Quantity("T", "T", "force", aliases=("SF", "SF1"), is_extension=True, swept=("end", "min", "max"), **SHOWN),
     # recorded only if ropes run over pulleys; otherwise the tensions at both ends are equal
     Quantity("T2", "T2", "force", is_extension=True, derived=lambda of: of["T"]),
+    # recorded only if bars may yield
+    Quantity("PE", "plastic strain", "", aliases=("PE11",), derived=lambda of: np.zeros_like(of["E"])),
+    Quantity("PEEQ", "sum of plastic strains", "", derived=lambda of: np.zeros_like(of["E"])),
 ]
 QUANTITIES = {"NODE": NODAL, "EL": ELEMENTAL}
 """By the first word of the cards that ask for them. ``fem.register`` appends to them."""
@@ -120,6 +123,16 @@ WHOLE = [Quantity(name, name, "energy") for name in ENERGIES]
 def recorded_rows(touches: bool, is_loaded: bool) -> int:
     """Number of quantities of nodes that a run records; touches: there are contacts, is_loaded: there is ``*CLOAD``."""
     return CONCENTRATED + 1 if is_loaded else RECORDED["NODE"] + touches
+
+
+def recorded_values(model: Model) -> int:
+    """Number of quantities of elements that a run records: T2 with pulleys, PE and PEEQ with bars that may yield."""
+    return RECORDED["EL"] + (3 if model.yields else int(model.mesh.has_pulleys))
+
+
+def unrecorded(model: Model) -> set[str]:
+    """Quantities of elements that have no meaning in a model, and stand in no table of all."""
+    return ({"PE", "PEEQ"} if not model.yields else set()) | ({"T2"} if not model.mesh.has_pulleys else set())
 
 
 def moments(of: Values) -> Floats:

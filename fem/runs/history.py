@@ -15,7 +15,7 @@ from fem.errors import unknown
 from fem.model import Model
 from fem.model.mesh import Mesh
 from fem.model.named import TABLES, labels_of
-from fem.model.quantities import ENERGIES, NODAL, RECORDED, Values, values_of
+from fem.model.quantities import ENERGIES, NODAL, RECORDED, Values, recorded_values, unrecorded, values_of
 from fem.runs.record import Event, Factors, Modes, Response, Rows, SilentSink
 from fem.runs.tables import RESPONSES, response_columns
 
@@ -187,7 +187,7 @@ class History:
         found = Columns({each: np.repeat(getattr(self, each), len(labels)) for each in ("step", "increment", "time")})
         found[name.removesuffix("s")] = np.tile(labels, len(self))
         for quantity in TABLES[kind]:
-            if quantity.name == "T2" and not self.mesh.has_pulleys:
+            if quantity.name in unrecorded(self.model):
                 continue
             parts = values.columns(quantity.name).reshape(len(self) * len(labels), -1)
             found |= dict(zip(quantity.columns, parts.T, strict=True))
@@ -282,7 +282,7 @@ class HistorySink(SilentSink):
         self._settle()
         parts = self._parts
         if not parts:  # empty arrays of the right shapes
-            (n, m), count = self._sizes, RECORDED["EL"] + self._model.mesh.has_pulleys
+            (n, m), count = self._sizes, recorded_values(self._model)
             shapes = {"motion": (RECORDED["NODE"], n, 3), "energy": (len(BALANCED),), "elements": (m, count)}
             parts = {name: [np.zeros(0, np.int64 if name in COUNTS else float)] for name in (*COUNTS, *LEDGER)}
             parts |= {"load_factor": [np.zeros(0)], **{name: [np.zeros((0, *shapes[name]))] for name in shapes}}

@@ -26,7 +26,7 @@ from fem.deck import read_model
 from fem.errors import CommandError, FemError
 from fem.model import ElementBlock, Mesh, Model
 from fem.model.mesh import nodes_per_element
-from fem.model.quantities import ELEMENTAL, ENERGIES, HARMONIC, NODAL, RECORDED, Quantity, recorded_rows, says_si
+from fem.model.quantities import ELEMENTAL, ENERGIES, HARMONIC, NODAL, Quantity, recorded_rows, recorded_values, says_si
 from fem.runs.fields import FOLDER, FieldMesh, read_field, read_list, read_mesh
 from fem.runs.frames import energy_error_text, exchanged, unit_of
 from fem.runs.history import BALANCED, COUNTS, LEDGER, History
@@ -360,7 +360,7 @@ def load(folder: str | Path, *, output_every: int = 1) -> History:
     k, n, m = len(keys), len(model.mesh.node_labels), len(model.mesh.element_labels)
     is_loaded = model.earlier is not None or any(step.nodal_loads for step in model.steps)
     nodal = NODAL[: recorded_rows(bool(model.seabeds or model.cylinders), is_loaded)]
-    elemental = ELEMENTAL[: RECORDED["EL"] + model.mesh.has_pulleys]  # with pulleys T2, too
+    elemental = ELEMENTAL[: recorded_values(model)]
     if (size := k * (3 * n * len(nodal) + m * len(elemental))) > MOST_LOADED:
         fewer = f"load({str(folder)!r}, output_every={-(-size * output_every // MOST_LOADED)})"
         raise CommandError(f"{k} rows are {size / 1.25e8:.0f} GB; {fewer} takes fewer")

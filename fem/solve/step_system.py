@@ -22,7 +22,7 @@ from fem.linear import choice as linear
 from fem.linear.chain import JOINED, PINNED
 from fem.linear.choice import BICGSTAB, BORDER, CG, CHAINS, EXTERNAL, UNSYMMETRIC, Choice, choose_solver
 from fem.model import Controls
-from fem.model.quantities import RECORDED, recorded_rows
+from fem.model.quantities import recorded_rows, recorded_values
 from fem.solve.newton import groups
 from fem.solve.newton.groups import LIMIT, MEMORY, ROW, Loading, Motion, Nodes, Passage, Problem, Record, Ropes, Scratch
 from fem.solve.ranges import ranges_of
@@ -155,7 +155,7 @@ def prepare(
     system: System, environment: Environment, bars: Bars, scheme: Scheme, controls: Controls, wanted: str
 ) -> StepSystem:
     """Assembles the arrays of one step. ``wanted``: one of ``SOLVERS``."""
-    system = in_step(system, environment)
+    system = in_step(system, environment, bars)
     equations = eliminate(system, environment.supports.supported)
     free = (~environment.supports.supported).astype(np.int64)
     free[equations.slave] = 2
@@ -308,7 +308,7 @@ def _recorded(stage: StepSystem, nodes: Ints, elements: Ints) -> tuple[Any, ...]
         place[nodes] = np.arange(len(nodes))
         touching = np.column_stack([place[touching[:, 0]], touching[:, 1]])
         touching = touching[touching[:, 0] >= 0]
-    width = RECORDED["EL"] + stage.system.model.mesh.has_pulleys
+    width = recorded_values(stage.system.model)
     family = stage.system.family
     chosen = family if len(elements) == len(family) else family[elements]
     return count_of, width, chosen, touching, *ranges_of(stage.bars, stage.system.springs)

@@ -30,8 +30,8 @@ from fem.study.question import Question, Row
 from fem.study.row import STATISTICS, Record
 
 TRACKED = {"n": NODAL[:4], "e": ELEMENTAL[:4]}
-BESIDE = ("FV", "FA", "FE", "T2")
-"""Derived quantities that have error bars in tables, too: of water, of second ends of ropes."""
+BESIDE = ("FV", "FA", "FE", "T2", "PE", "PEEQ")
+"""Derived quantities that have error bars in tables, too: of water, of second ends of ropes, of bars that yield."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
