@@ -137,7 +137,7 @@ class Material:''',
 """,
     },
     "fem/deck/materials.py": {
-        "from fem.model.materials import slopes_of": "from fem.model.materials import CubicElastic, slopes_of",
+        "from fem.model.materials import Plastic": "from fem.model.materials import CubicElastic, Plastic",
         '    "DENSITY": Form(': """    "CUBIC ELASTIC": Form(
         CubicElastic,
         line=DataLine(

@@ -265,10 +265,9 @@ def green_strain(b: int, wx: float, wy: float, wz: float, group: RopeBars) -> fl
     """Of a bar whose end 2 has moved by w against its end 1; where strains are linear, along . w/L0^2."""
     constants = group.constants
     if group.kinds[b, MEASURE] == LINEAR:
-        straight: float = (
-            constants[bar.BASE, b] * wx + constants[bar.BASE + 1, b] * wy + constants[bar.BASE + 2, b] * wz
-        )
-        return constants[INV_LENGTH, b] ** 2 * straight
+        x, y, z = constants[bar.BASE, b], constants[bar.BASE + 1, b], constants[bar.BASE + 2, b]
+        straight: float = constants[INV_LENGTH, b] ** 2 * (x * wx + y * wy + z * wz)
+        return straight
     along = constants[REF, b] * wx + constants[REF + 1, b] * wy + constants[REF + 2, b] * wz
     gap = constants[BASE_CONSTANT, b] + along + 0.5 * (wx * wx + wy * wy + wz * wz)
     green: float = constants[INV_LENGTH, b] ** 2 * gap
@@ -751,7 +750,7 @@ def surface(b: int, x: float, n: float, trial: Trial, group: RopeBars) -> tuple[
 @inner_kernel
 def flown(b: int, n: float, excess: float, trial: Trial, group: RopeBars) -> float:
     """x where the stress n (excess - E x) is on the surface: Newton between bounds; NaN where it is not found."""
-    young = group.numbers[b, YOUNG]
+    young: float = group.numbers[b, YOUNG]
     low, high, x = 0.0, excess / young, 0.0
     for _ in range(MOST):
         value, slope, _ = surface(b, x, n, trial, group)

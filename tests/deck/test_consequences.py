@@ -69,7 +69,7 @@ def test_a_body_without_mass_is_said_once() -> None:
 @pytest.mark.parametrize(
     ("card", "way"),
     [
-        ("PLASTIC", "*UNIAXIAL"), ("HYPERELASTIC", "*UNIAXIAL with *LOADING DATA"),
+        ("HYPERELASTIC", "*UNIAXIAL with *LOADING DATA"),
         ("CONTACT PAIR", "*SEABED, *RIGID CYLINDER and *STOP PLANE"), ("FRICTION", "*SEABED"),
         ("CREEP", "*VISCOELASTIC"), ("DAMAGE INITIATION", "*FAILURE"), ("MODAL DYNAMIC", "*DYNAMIC"),
     ],
