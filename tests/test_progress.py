@@ -12,7 +12,7 @@ import pytest
 
 import fem
 from fem.runs import progress
-from fem.runs.progress import Lines, NotebookBar, shown
+from fem.runs.progress import NotebookBar, ProgressLines, shown
 from tests.sweeping.swings import write_swing
 
 PENDULUM = "inputs/pendulum_lumped.inp"
@@ -125,4 +125,4 @@ def test_a_bar_in_a_notebook(monkeypatch):
     fem.run(PENDULUM, progress=True)
     assert '<progress value="1.0000"></progress> step 1/1' in pictures[-2] and not pictures[-1]
     shell.get_ipython = lambda: None
-    assert isinstance(shown(True, 1.0), Lines)
+    assert isinstance(shown(True, 1.0), ProgressLines)

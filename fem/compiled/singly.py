@@ -62,7 +62,7 @@ def copier(module: Any, width: int, back: bool) -> Any:
     return function
 
 
-class Room:
+class LaneCopies:
     """Copies of one lane of all arrays of packs among the arguments."""
 
     def __init__(self, context: Any, builder: Any, width: int) -> None:
@@ -70,7 +70,7 @@ class Room:
         self.copies: list[tuple[Any, Any, Any]] = []
 
     def take(self, its: Any, value: Any) -> None:
-        """Room for the arrays of an argument."""
+        """LaneCopies for the arrays of an argument."""
         builder = self.builder
         if isinstance(its, LanesType):
             count = ir.Constant(ir.IntType(64), 1)
@@ -118,7 +118,7 @@ def singly(symbol: str, unit: Any, width: int) -> Any:
         place = ir.FunctionType(cgutils.voidptr_t, [])
         before = builder.call(cgutils.get_or_insert_function(builder.module, place, "llvm.stacksave"), [])
         found = cgutils.alloca_once(builder, ir.ArrayType(ir.DoubleType(), width))
-        room = Room(context, builder, width)
+        room = LaneCopies(context, builder, width)
         for its, value in zip(sig.args, args, strict=True):
             room.take(its, value)
         with cgutils.for_range(builder, ir.Constant(intp, width), intp=intp) as loop:

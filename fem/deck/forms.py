@@ -16,7 +16,7 @@ from fem.deck.kinds import target_of
 from fem.deck.source import Mistake, Place
 from fem.deck.table import keyword
 from fem.errors import listed
-from fem.lines.forms import Form, FormError, Net, find_form
+from fem.lines.forms import FormError, FoundForm, Net, find_form
 from fem.model import Model, RestLength
 from fem.model.facts import natural_lengths, of_sections
 from fem.model.mesh import BARS
@@ -134,7 +134,7 @@ def stiffness_of(model: Model) -> Floats:
     return of_sections(model, lambda section, law: section.area * (law.young or np.nan), np.nan)
 
 
-def _tell(draft: Draft, form: Form) -> None:
+def _tell(draft: Draft, form: FoundForm) -> None:
     force = form.density * form.length
     turns = f" after {form.iterations} iterations" if form.iterations > 1 else ""
     draft.notice(f"*FORM FINDING: nodes placed{turns}; N from {force.min():.6g} to {force.max():.6g}")

@@ -1,4 +1,4 @@
-"""Form finding: positions of the free nodes of a net of bars in equilibrium, for given force densities q = N/L.
+"""FoundForm finding: positions of the free nodes of a net of bars in equilibrium, for given force densities q = N/L.
 
     D x = p,  D = C^T diag(q) C,  C the incidence of the bars
 
@@ -44,7 +44,7 @@ class Net(NamedTuple):
     length: Floats
 
 
-class Form(NamedTuple):
+class FoundForm(NamedTuple):
     """place (n, 3);  density, length (m,) of the bars;  iterations"""
 
     place: Floats
@@ -90,7 +90,7 @@ def placed(net: Net, density: Floats, load: Floats) -> Floats:
     return found
 
 
-def find_form(net: Net, load: Floats) -> Form:
+def find_form(net: Net, load: Floats) -> FoundForm:
     """The form under loads (n, 3). FormError: there is none."""
     by_force, by_length = ~np.isnan(net.force), ~np.isnan(net.length)
     now = np.where(by_force | by_length, 1.0, net.density)
@@ -101,7 +101,7 @@ def find_form(net: Net, load: Floats) -> Form:
         place = placed(net, now, load)
         length = lengths_of(place, net.ends)
         if not (by_force.any() or by_length.any()):
-            return Form(place, now, length, 1)
+            return FoundForm(place, now, length, 1)
         gone = np.flatnonzero(by_force & (length < COLLAPSED * extent))
         if len(gone):
             raise FormError("bars with a given force shrink to nothing", bars=gone)
@@ -109,7 +109,7 @@ def find_form(net: Net, load: Floats) -> Form:
         new[by_force] = (net.force / np.where(length > 0.0, length, 1.0))[by_force]
         new[by_length] = (now * length / net.length)[by_length]
         if np.abs(new - now).max() <= STILL * np.abs(now).max():
-            return Form(place, now, length, turn + 1)
+            return FoundForm(place, now, length, turn + 1)
         now = new
     worst = np.argsort(-np.abs(new - now) / np.abs(now))[:3]
     raise FormError(f"the force densities do not come to rest in {MOST} iterations", bars=worst)

@@ -42,7 +42,7 @@ def shown(progress: Progress, total: float) -> Shown:
         return Untold()
     if sys.stdout.isatty():
         return ProgressBar(sys.stdout, total)
-    return NotebookBar(total) if in_notebook() else Lines(total)
+    return NotebookBar(total) if in_notebook() else ProgressLines(total)
 
 
 def in_notebook() -> bool:
@@ -64,7 +64,7 @@ class Relayed:
     def close(self) -> None: ...
 
 
-class Lines:
+class ProgressLines:
     """Plain lines, at most one in ``LINE_SECONDS``."""
 
     def __init__(self, total: float) -> None:

@@ -78,7 +78,7 @@ class Pair(NamedTuple):
         return Spectrum(self.matrix(factor)).negative
 
 
-class Response(NamedTuple):
+class LinearResponse(NamedTuple):
     """Linear response of m bars to the loads: axial forces dN (m,), elongation by rotation over the linear one in the
     bar that turns most."""
 
@@ -180,7 +180,7 @@ def labels_of(stage: StepSystem, bars: Ints) -> Ints:
 
 def _change(
     stage: StepSystem, motion: Motion, instant: Loading, step: Step, transform: Sparse, spectrum: Spectrum
-) -> tuple[tuple[Floats, Floats], Response]:
+) -> tuple[tuple[Floats, Floats], LinearResponse]:
     """Weights of K_D of elongations (m,) and of differences of ends (3m,), and the response to these loads."""
     system, bars, tangent = stage.system, stage.bars, stage.work.tangent.bar_tangent
     before, nothing = stage.environment, np.zeros(system.size)
@@ -222,7 +222,7 @@ def _change(
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(np.abs(forces) > 1e-3 * np.abs(forces).max(), turned / (2.0 * length * np.abs(along)), 0.0)
     conjugate = np.where(is_green, density / constants[INV_LENGTH], forces)
-    return (axial, np.repeat(across, 3)), Response(conjugate, np.nan_to_num(ratio, posinf=0.0))
+    return (axial, np.repeat(across, 3)), LinearResponse(conjugate, np.nan_to_num(ratio, posinf=0.0))
 
 
 def search(pair: Pair, wanted: int) -> tuple[Floats, Floats, int]:
@@ -330,7 +330,7 @@ def residual_of(pair: Pair, factors: Floats, shapes: Floats) -> Floats:
     return np.asarray(np.abs(stiff + changed).max(axis=0, initial=0.0) / np.abs(stiff).max(axis=0, initial=0.0))
 
 
-def _notices(stage: StepSystem, response: Response, factors: Floats, wanted: int, missing: int) -> list[str]:
+def _notices(stage: StepSystem, response: LinearResponse, factors: Floats, wanted: int, missing: int) -> list[str]:
     """What to know about the factors."""
     notices = list[str]()
     if len(factors) < wanted:

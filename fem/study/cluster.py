@@ -77,7 +77,7 @@ class Cluster:
             raise FemError(f"{lonely}; finished parameter sets are kept; {CONTINUES}")
 
 
-def on_dask(line: sharing.Line, workers: int | None, scheduler: Any) -> Iterator[list[Answer]]:
+def on_dask(line: sharing.JobQueue, workers: int | None, scheduler: Any) -> Iterator[list[Answer]]:
     """On a Dask cluster: ``local`` starts one here, ``tls://host:port`` or ``tcp://...`` joins one that runs; a
     ``Client`` of the caller is used as it is, and stays open.
     The scheduler computes the blocks of a lost worker again elsewhere."""

@@ -32,7 +32,7 @@ from fem.study.points import PointReader, Points, make_grid, points_of, read_cas
 from fem.study.question import Answer, Jobs, Question
 from fem.study.row import Layout, Record, layout_of
 from fem.study.table import CONTINUES, RECORD, SweepTable, sweep_folder
-from fem.study.workers import Line, on_this_machine
+from fem.study.workers import JobQueue, on_this_machine
 
 NAMED_FAILURES = 3
 Scheduler: TypeAlias = Any
@@ -334,7 +334,7 @@ def computed(
     plan: Plan, points: Ints, workers: int | None, scheduler: Scheduler
 ) -> Generator[list[Answer], None, None]:
     """Answers of some points, as they come."""
-    jobs, count = Line(jobs_of(plan, points)), len(points)
+    jobs, count = JobQueue(jobs_of(plan, points)), len(points)
     if scheduler:
         from fem.study.cluster import on_dask
 

@@ -63,7 +63,7 @@ def march_block(jobs: Sequence[Job], may_compile: bool) -> dict[int, Answer]:
     return {point: Answer(point, COMPLETED, row, fits=fits) for point, row in rows.items()}
 
 
-class Line(Iterator[Job]):
+class JobQueue(Iterator[Job]):
     """Jobs that are still to be done: one by one, or in blocks."""
 
     def __init__(self, jobs: Sequence[Job]) -> None:
@@ -334,7 +334,7 @@ def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iter
     in kernels as Python functions: they soon are machine code.
     """
     count = workers or os.cpu_count() or 1
-    line = jobs if isinstance(jobs, Line) else Line(tuple(jobs))
+    line = jobs if isinstance(jobs, JobQueue) else JobQueue(tuple(jobs))
     measured = 0.0
     if left >= FEWEST:
         measured, most, are_lanes = yield from begin_together(line, count)
@@ -361,7 +361,7 @@ def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iter
         yield answers
 
 
-def begin_together(line: Line, workers: int) -> Generator[list[Answer], None, tuple[float, int, bool]]:
+def begin_together(line: JobQueue, workers: int) -> Generator[list[Answer], None, tuple[float, int, bool]]:
     """Two points alone, then some together; processor seconds of one together (0: all run alone), how many fit into a
     block, and whether their lanes are for threads. Lanes that are not compiled are compiled where what they save is
     more than that takes."""
@@ -434,7 +434,7 @@ def blocks(
     """Jobs in blocks of about ``BLOCK_SECONDS``, at ``seconds`` a job; at most ``most``."""
     fair = -(-left // (BLOCKS_PER_WORKER * workers))
     size = max(1, min(fair, most, int(BLOCK_SECONDS / seconds)))
-    while block := jobs.block(size) if isinstance(jobs, Line) else tuple(islice(jobs, size)):
+    while block := jobs.block(size) if isinstance(jobs, JobQueue) else tuple(islice(jobs, size)):
         yield block
 
 

@@ -104,7 +104,7 @@ def test_threads_are_for_short_work_and_processes_for_long(monkeypatch, seconds,
         found.append(name)
         yield None
 
-    def begin_together(line: workers.Line, count: int) -> Any:
+    def begin_together(line: workers.JobQueue, count: int) -> Any:
         yield from ()
         return seconds, 512, True
 

@@ -81,7 +81,7 @@ class Blocks(NamedTuple):
     gap: Floats
 
 
-class Desk(NamedTuple):
+class ThreadRoom(NamedTuple):
     """What a thread writes on: numbers of a strip of bars; forces, or stiffness, of the nodes of a block and of one
     more, for all others."""
 
@@ -161,7 +161,9 @@ def put(first: int, last: int, node: int, count: int, ends: NDArray[np.int32], s
 
 
 @inner_kernel
-def add_run(kind: int, has_gap: bool, r: int, node: int, count: int, blocks: Blocks, u: Floats, desk: Desk) -> None:
+def add_run(
+    kind: int, has_gap: bool, r: int, node: int, count: int, blocks: Blocks, u: Floats, desk: ThreadRoom
+) -> None:
     """Adds the forces of run r, strip by strip."""
     for first in range(blocks.runs[r, 1], blocks.runs[r, 2], STRIP):
         last = min(first + STRIP, blocks.runs[r, 2])
@@ -171,7 +173,7 @@ def add_run(kind: int, has_gap: bool, r: int, node: int, count: int, blocks: Blo
 
 
 @inner_kernel
-def energy_of_run(kind: int, has_gap: bool, r: int, blocks: Blocks, u: Floats, desk: Desk) -> float:
+def energy_of_run(kind: int, has_gap: bool, r: int, blocks: Blocks, u: Floats, desk: ThreadRoom) -> float:
     """The energy of run r."""
     energy = 0.0
     for first in range(blocks.runs[r, 1], blocks.runs[r, 2], STRIP):
@@ -182,7 +184,7 @@ def energy_of_run(kind: int, has_gap: bool, r: int, blocks: Blocks, u: Floats, d
 
 
 @called_kernel
-def block_forces(b: int, blocks: Blocks, u: Floats, desk: Desk) -> None:
+def block_forces(b: int, blocks: Blocks, u: Floats, desk: ThreadRoom) -> None:
     """Forces of the nodes of block b, from the first place of ``desk.force`` on.
     It is not inlined: whether an increment is closed is not to change a bit of them."""
     node, count, has_gaps = blocks.nodes[b], blocks.nodes[b + 1] - blocks.nodes[b], blocks.gap.shape[0] > 0
@@ -200,7 +202,7 @@ def block_forces(b: int, blocks: Blocks, u: Floats, desk: Desk) -> None:
 
 
 @called_kernel
-def block_energy(b: int, blocks: Blocks, u: Floats, desk: Desk) -> float:
+def block_energy(b: int, blocks: Blocks, u: Floats, desk: ThreadRoom) -> float:
     """Energy stored in the bars of block b, of those that it shares half."""
     energy = 0.0
     for r in range(blocks.starts[b], blocks.starts[b + 1]):
@@ -213,7 +215,7 @@ def block_energy(b: int, blocks: Blocks, u: Floats, desk: Desk) -> float:
 
 @inner_kernel
 def add_stiffness(
-    kind: int, has_gap: bool, r: int, b: int, nodes: Nodes, blocks: Blocks, u: Floats, desk: Desk
+    kind: int, has_gap: bool, r: int, b: int, nodes: Nodes, blocks: Blocks, u: Floats, desk: ThreadRoom
 ) -> None:
     """Adds the part of run r to the bound of the stiffness of nodes of block b (``block_square``)."""
     ends, own, common, strip = blocks.ends, blocks.own, blocks.common, desk.strip
@@ -246,7 +248,7 @@ def add_stiffness(
 
 
 @called_kernel
-def block_square(b: int, nodes: Nodes, blocks: Blocks, desk: Desk, inverse: Floats, u: Floats) -> float:
+def block_square(b: int, nodes: Nodes, blocks: Blocks, desk: ThreadRoom, inverse: Floats, u: Floats) -> float:
     """``driver.largest_square`` among the nodes of block b, where all cables are taut."""
     stiffness, first, largest = desk.stiffness, blocks.nodes[b], 0.0
     for i in range(stiffness.shape[0]):
@@ -267,7 +269,7 @@ def block_square(b: int, nodes: Nodes, blocks: Blocks, desk: Desk, inverse: Floa
 
 @kernel
 def find_squares(
-    first: int, last: int, nodes: Nodes, blocks: Blocks, desk: Desk, inverse: Floats, u: Floats, squares: Floats
+    first: int, last: int, nodes: Nodes, blocks: Blocks, desk: ThreadRoom, inverse: Floats, u: Floats, squares: Floats
 ) -> None:
     """``block_square`` of the blocks first..last."""
     for b in range(first, last):
@@ -308,7 +310,7 @@ def set_out(first: int, last: int, dt: float, blocks: Blocks, u: Floats, w: Floa
 
 @kernel
 def advance(
-    first: int, last: int, dt: float, after: float, blocks: Blocks, desk: Desk, inverse: Floats, load: Floats,
+    first: int, last: int, dt: float, after: float, blocks: Blocks, desk: ThreadRoom, inverse: Floats, load: Floats,
     u: Floats, w: Floats, ahead: Floats,
 ) -> None:  # fmt: skip
     """From the displacements u at the end of an increment dt to those ``ahead`` at the end of the one after it, of the
@@ -320,8 +322,8 @@ def advance(
 
 @kernel
 def finish(
-    first: int, last: int, dt: float, blocks: Blocks, desk: Desk, inverse: Floats, load: Floats, u: Floats, w: Floats,
-    a: Floats, force: Floats, energies: Floats,
+    first: int, last: int, dt: float, blocks: Blocks, desk: ThreadRoom, inverse: Floats, load: Floats, u: Floats,
+    w: Floats, a: Floats, force: Floats, energies: Floats,
 ) -> None:  # fmt: skip
     """The end of an increment dt whose energy is closed: forces, accelerations, velocities into w, stored energies."""
     for b in range(first, last):
@@ -396,7 +398,7 @@ def give_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-class Team:
+class BlockThreads:
     """The threads that advance blocks, and what each of them calls."""
 
     def __init__(self, blocks: Blocks, inverse: Floats, stage: StepSystem) -> None:
@@ -409,7 +411,7 @@ class Team:
         largest, (u, v, a, there) = int(np.diff(blocks.nodes).max()), (work.u, work.v, work.a, work.inertia)
         self.calls: dict[str, list[Callable[..., object]]] = {}
         for first, last in zip(shares[:-1].tolist(), shares[1:].tolist(), strict=True):
-            desk = Desk(*groups.rooms((3, STRIP), 3 * largest + 3, (largest + 1, 6)))
+            desk = ThreadRoom(*groups.rooms((3, STRIP), 3 * largest + 3, (largest + 1, 6)))
             forces = blocks, desk, inverse, work.load
             of_thread: dict[str, tuple[Callable[..., None], Any]] = {
                 "start": (set_out, (0.0, blocks, u, v, a, u)),

@@ -20,7 +20,7 @@ from fem.linear.products import multiply
 from fem.model import Dynamic
 from fem.model.steps import MOST_INCREMENTS
 from fem.solve.clock import BALANCES
-from fem.solve.explicit.blocks import Team, blocks_of
+from fem.solve.explicit.blocks import BlockThreads, blocks_of
 from fem.solve.explicit.bound import fraction_of, square_of_node
 from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, UNTIED, WATCH, Moved, Ties, leapfrog
 from fem.solve.newton.evaluate import evaluate_instant
@@ -44,7 +44,7 @@ class Explicit(Marcher):
         self.ties = tie(stage, self.moved.inverse)
         self.is_dissipative = bool(len(stage.nodes.damping) or len(stage.work.flow))
         blocks = blocks_of(stage)
-        self.team = Team(blocks, self.moved.inverse, stage) if blocks else None
+        self.team = BlockThreads(blocks, self.moved.inverse, stage) if blocks else None
 
     def choose(self, procedure: Dynamic, motion: Motion, thermal: Floats, time: float) -> Dynamic:
         """The procedure with its increment: a blank one (0) becomes ``SAFE`` of the critical one.

@@ -263,7 +263,7 @@ def goes_on(model: Model) -> bool:
 def march_on(models: Sequence[Model], every: int, record_all: bool, may_compile: bool) -> Iterator[Marched]:
     """``march_together`` of models that go on, block by block of those that differ in numbers only."""
     is_there = is_compiled_in_time if may_compile else is_compiled
-    pasts, groups = deque[Past](maxlen=MOST_PASTS), list[Group]()
+    pasts, groups = deque[Past](maxlen=MOST_PASTS), list[LaneGroup]()
     for number, model in enumerate(models):
         try:
             with ErrorsTold(model):
@@ -277,7 +277,7 @@ def march_on(models: Sequence[Model], every: int, record_all: bool, may_compile:
             continue
         group = next((group for group in groups if fits(one, group.first)), None)
         if group is None:
-            group = Group(one, every, record_all)
+            group = LaneGroup(one, every, record_all)
             if not is_there(march_begun, *group.arguments([one])):
                 return
             groups.append(group)
@@ -301,7 +301,7 @@ def from_past(pasts: deque[Past], model: Model) -> tuple[Past, StepRun] | tuple[
     return past, last
 
 
-class Group:
+class LaneGroup:
     """Models that can be lanes of one march, ``lanes``: those that have not marched yet, by number."""
 
     def __init__(self, first: Begun, every: int, record_all: bool) -> None:
