@@ -294,6 +294,82 @@ ROOT, TIP, BODY
 {steps}"""
 
 
+def that_yields(count: int) -> str:
+    """A bar that yields under a load and swings back, held by a connector."""
+    pull = RISE + step(f"*STATIC, DIRECT\n{1.0 / count!r}, 1.", OFF + "*CLOAD, AMPLITUDE=RISE\n2, 1, 420.\n")
+    swing = step(dynamic("HHT", 0.0005, count), OFF + "*CLOAD, OP=NEW\n2, 1, -150.\n")
+    steps = (pull + swing).replace("LINE, GRAV", "WEIGHTS, GRAV")
+    return f"""*NODE, NSET=NALL
+1, 0., 0., 0.
+2, 1., 0., 0.
+3, 1., 1., 0.
+*ELEMENT, TYPE=T3D2, ELSET=LINE
+1, 1, 2
+*ELEMENT, TYPE=CONN3D2, ELSET=TIE
+2, 3, 2
+*CONNECTOR SECTION, ELSET=TIE, BEHAVIOR=SOFT
+AXIAL,
+*CONNECTOR BEHAVIOR, NAME=SOFT
+*CONNECTOR ELASTICITY, COMPONENT=1
+600.,
+{WEIGHTS.format(labels="11, 2", mass="2.")}*MATERIAL, NAME=M
+*ELASTIC
+2e5
+*PLASTIC, HARDENING=COMBINED, DATA TYPE=PARAMETERS
+250., 30e3, 300.
+*CYCLIC HARDENING, PARAMETERS
+250., 60., 8.
+*DENSITY
+0.1
+*SOLID SECTION, ELSET=LINE, MATERIAL=M, STRAIN=ENGINEERING
+1.
+*BOUNDARY
+1, 1, 3
+3, 1, 3
+2, 3
+{steps}"""
+
+
+def formed(count: int) -> str:
+    """A chain whose form is found, and a truss that may buckle, loaded; its factors; then it swings."""
+    loads = "*CLOAD, AMPLITUDE=RISE\n2, 3, -100.\n"
+    steps = RISE + step(f"*STATIC, DIRECT\n{1.0 / count!r}, 1.", loads) + step("*BUCKLE\n1", "*CLOAD\n2, 3, -1.\n")
+    steps += step(dynamic("HHT", 0.0005, count), OFF)
+    return f"""*NODE, NSET=NALL
+1, 0., 0., 0.
+2, 1., 0., 0.1
+3, 2., 0., 0.
+11, 0., 1., 0.
+12, 1., 1., 0.2
+13, 2., 1., 0.1
+14, 3., 1., 0.
+*ELEMENT, TYPE=T3D2, ELSET=TRUSS
+1, 1, 2
+2, 2, 3
+*ELEMENT, TYPE=T3D2, ELSET=CHAIN
+11, 11, 12
+12, 12, 13
+13, 13, 14
+*ELSET, ELSET=LINE
+TRUSS, CHAIN
+*MATERIAL, NAME=M
+*ELASTIC
+1e9
+*DENSITY
+1000.
+*SOLID SECTION, ELSET=LINE, MATERIAL=M, STRAIN=ENGINEERING
+1e-3
+*FORM FINDING, TYPE=FORCE DENSITY
+CHAIN, 500.
+*BOUNDARY
+1, 1, 3
+3, 1, 3
+2, 2
+11, 1, 3
+14, 1, 3
+{steps}"""
+
+
 def card_decks(size: int) -> dict[str, str]:
     """By name; ``size``: about the number of increments of each step."""
     return {
@@ -304,4 +380,6 @@ def card_decks(size: int) -> dict[str, str]:
         "water and wind": in_water_and_wind(size),
         "parts": of_parts(size),
         "bending, a free body": that_bends(size),
+        "yielding": that_yields(size),
+        "form finding, buckling": formed(size),
     }

@@ -20,7 +20,6 @@ from fem.runs.console import as_note, in_lines
 from fem.runs.fields import Skeleton
 from fem.runs.own import Names, OwnFolder, claim, deck_entry
 from fem.runs.progress import Progress
-from fem.show.reading import places_of
 from fem.study.basins import Basins, basins_in, settling_of
 from fem.study.branches import Orbits, Search
 from fem.study.continuation import WAY, Continuation, follow_plan, followed
@@ -377,6 +376,8 @@ def write_rigidity(options: Namespace) -> int:
 
 def write_members(folder: Path, found: Rigidity) -> None:
     """The tables, the field and the figures."""
+    from fem.show.reading import places_of
+
     s, m, _ = found.sizes
     mesh = found.model.mesh
     states, modes = ([f"{what}_{n + 1}" for n in range(count)] for what, count in (("state", s), ("mechanism", m)))

@@ -123,6 +123,7 @@ def rigidity(
 
     The verdict is that of the forces in this state, not of the best combination of states of self-stress.
 
+    deck        path of the ``.inp``, or a model
     after       number or name of the step; None: the state before the first one, with the supports of that step
     tolerance   singular values below this fraction of the largest are zero
     parameters  values that override the deck's ``*PARAMETER``

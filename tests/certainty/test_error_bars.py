@@ -408,7 +408,7 @@ def test_longer_increments_that_fail_are_replaced():
     companions = Companions(fem.read_deck("inputs/sdnl100.inp"))
     history = fem.run("inputs/sdnl100.inp")
     answers = companions.run(history, 1)
-    failed = {**answers, "2 dt": replace(answers["2 dt"], verdict="no convergence", history=None)}
+    failed = {**answers, "2 dt": answers["2 dt"]._replace(verdict="no convergence", history=None)}
     assert completed(history, companions, failed, 1).levels == ["", "dt/2", "dt/4"]
 
 
@@ -424,7 +424,7 @@ def test_a_companion_that_has_blown_up_is_not_taken():
     def grown(factor):
         values = track.values.copy()
         values[-5:, energies] *= factor
-        return {**whole, name: replace(whole[name], history=replace(track, values=values))}
+        return {**whole, name: whole[name]._replace(history=replace(track, values=values))}
 
     bars, without = (
         bars_from(history, companions, answers)

@@ -42,7 +42,8 @@ def in_its_step(text: str):
     system = assemble(model)
     still = np.zeros(system.size)
     first = first_environment(system, still)
-    return in_step(system, next_environment(system, first, model.steps[0], Span(0.0, 1.0, False), still, still, still))
+    environment = next_environment(system, first, model.steps[0], Span(0.0, 1.0, False), still, still, still)
+    return in_step(system, environment, system.bars)
 
 
 def answer(system, u0, u1, state, *, secant=False, lasts=1.0):
