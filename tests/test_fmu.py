@@ -120,6 +120,20 @@ def test_two_instances_give_the_numbers_of_the_stepper(deck, tmp_path, fmi):
     close(one, other)
 
 
+def test_of_a_set_a_unit_gives_the_largest(deck, tmp_path):
+    """Of a node that is held and one that is pushed to either side."""
+    path = export_fmu(deck, tmp_path / "set.fmu", ["U1_all", *OUTPUTS])
+    one, found = Instance(path, fmpy.extract(str(path), str(tmp_path / "set"))), []
+    for number in range(4):
+        moved, *_ = one.step(0.1 * number, 0.1, PULL=(-1.0) ** number * 300.0)
+        assert one.get("U1_all") == max(0.0, moved)
+        found.append(moved)
+    close(one)
+    assert min(found) < 0.0 < max(found)
+    about = {each.name: each.description for each in fmpy.read_model_description(path).modelVariables}
+    assert about["U1_all"] == "largest displacement of the nodes of ALL along x [length]"
+
+
 @pytest.mark.parametrize("order", ["hold", "linear", "ahead"])
 def test_inputs_are_taken_in_the_order_of_the_unit(deck, tmp_path, order):
     """A value u at the beginning of a step of h: at once, at its end, or u + h slope at its end; equal to the last bit,
@@ -248,6 +262,8 @@ def test_variables_say_what_they_are(deck, tmp_path, fmi):
         ({"outputs": []}, "needs outputs"),
         ({"outputs": ["S_e1"]}, "T of elements"),
         ({"outputs": ["T_e7"]}, "no element 7"),
+        ({"outputs": ["T_TOPS"]}, "no element set TOPS; there are BAR"),
+        ({"outputs": ["S_BAR"]}, "T of elements"),
         ({"outputs": ["U4_n1"]}, "U4"),
         ({"outputs": ["U1_n2"], "inputs": ["PUSH"]}, "no amplitude with DEFINITION=USER PUSH; .*PULL"),
         ({"outputs": ["U1_n2", "U1_n2"]}, "two variables"),

@@ -23,7 +23,7 @@ from fem.deck import read_model
 from fem.driven import Stepper
 from fem.errors import CommandError, FemError, lacks, proposal, unknown
 from fem.model import Model
-from fem.model.named import WORDS, labels_of, number_named
+from fem.model.named import WORDS, labels_of, members_named, number_named, set_named
 from fem.model.quantities import QUANTITIES, says_si
 from fem.runs.own import check_file
 
@@ -77,7 +77,7 @@ def export_fmu(
 
     deck        path of the ``.inp``, or a ``Model``
     file        of the unit; None: ``<deck name>.fmu`` in the current folder
-    outputs     ``T_e12``, ``U3_n5``: U, V, A, RF of nodes, T of elements; names of energies
+    outputs     ``T_e12``, ``U3_n5``: U, V, A, RF of nodes, T of elements; ``T_TOPS``: the largest in a set; energies
     inputs      amplitudes with DEFINITION=USER (none named: all)
     input_order  what a value does that is set before a step: linear, it is reached along a straight line at the end of
                 that step; hold, it acts at once and stays; ahead, the straight line leads to where the last two values
@@ -167,18 +167,23 @@ def texts_of(model: Model, inputs: Iterable[str], outputs: Sequence[str], order:
     found |= dict.fromkeys(inputs, f"amplitude of the deck; {ORDERS[order]}")
     quantities = {each.name: each for table in QUANTITIES.values() for each in table}
     for output in outputs:
-        _, kind, label = number = number_named(output)
+        of = set_named(output)
+        number = members_named(model.mesh, output)[0] if of else number_named(output)
         what, unit = f"energy: {output}", "energy"
-        if kind:
+        if kind := number.kind:
             quantity = quantities[number.family]
-            what, unit = f"{quantity.field} of {WORDS[kind]} {label}", quantity.unit
+            where = f"the {WORDS[kind]}s of {of.name}" if of else f"{WORDS[kind]} {number.label}"
+            what, unit = f"{'largest ' if of else ''}{quantity.field} of {where}", quantity.unit
             what += f" along {'xyz'[number.axis]}" if quantity.axes else ""
         found[output] = f"{what} [{SI.get(unit, unit) if says_si(model.heading) else unit}]"
     return found
 
 
 def read_as(model: Model, output: str) -> Callable[[Stepper], float]:
-    """Function that reads an output from a stepper. CommandError: there is no such number."""
+    """Function that reads an output from a stepper; of a set, the largest. CommandError: there is no such number."""
+    if set_named(output):
+        members = [read_as(model, str(each)) for each in members_named(model.mesh, output)]
+        return lambda sim: max(read(sim) for read in members)
     column, kind, label = number = number_named(output)
     if not kind:
         return lambda sim: sim.energies[column]

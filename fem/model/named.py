@@ -108,13 +108,18 @@ def item_named(text: str) -> Named:
     return Named(column, kind, int(match[3]))
 
 
-def series_named(text: str) -> Named | OfSet:
-    """As ``item_named``, and also reads ``T_TOPS``, of a set."""
+def set_named(text: str) -> OfSet | None:
+    """Reads ``T_TOPS``, of a set; None: it is no such name."""
     match = None if NAME.fullmatch(text.strip()) else OF_SET.fullmatch(text.strip())
     column = match[1].upper() if match else ""
     if match and column in COLUMNS[kind_of(column)]:
         return OfSet(column, kind_of(column), match[2].upper())
-    return item_named(text)
+    return None
+
+
+def series_named(text: str) -> Named | OfSet:
+    """As ``item_named``, and also reads ``T_TOPS``, of a set."""
+    return set_named(text) or item_named(text)
 
 
 def members_named(mesh: Mesh, text: str) -> list[Named]:

@@ -42,7 +42,7 @@ from fem.model import Model
 from fem.runs.record import Event, StepStart
 from fem.study.points import Points, make_grid, parameter_of
 from fem.study.question import Study
-from fem.study.sections import Section, SectionSink, check_column, moving_most
+from fem.study.sections import Section, SectionSink, check_column, columns_named, moving_most
 from fem.study.sections import strobe as drive_of
 from fem.study.strobe import Chart, Move, State, Strobe
 
@@ -686,15 +686,16 @@ class Search(Study):
         points = [(number, place, point) for number, its in numbered for place, point in enumerate(its, 1)]
         model = points[0][-1].orbit.slopes.strobe.model
         what = without_kind(self.what.upper()) or moving_most(model, (point.orbit.section for *_, point in points))
-        rows = [self.row(name, what, *each) for each in points]
+        kept = columns_named(model, what)
+        rows = [self.row(name, kept, *each) for each in points]
         widest = max(rows, key=len)  # with taut ropes in the section there are fewer multipliers
         columns = {column: np.array([row.get(column, np.nan) for row in rows]) for column in widest}
         return Orbits(columns, name, what, tuple(point.orbit for *_, point in points), tuple(notices), ends)
 
-    def row(self, name: str, what: str, branch: int, place: int, point: Point) -> dict[str, Any]:
-        """Numbers of a point: ``start`` is the value of ``what`` in the section."""
-        orbit, section = point.orbit, point.orbit.section
-        start, values = section.of(what)[0], section.motion_of(what)
+    def row(self, name: str, kept: Sequence[str], branch: int, place: int, point: Point) -> dict[str, Any]:
+        """Numbers of a point: ``start`` is the largest of what is kept in the section."""
+        orbit = point.orbit
+        (start, *_), values = orbit.section.largest(kept)
         found: dict[str, Any] = {"branch": branch, "point": place} | ({name: orbit.value} if name else {})
         found |= {"arclength": point.arclength, "kind": point.kind, "multiple": orbit.multiple}
         found |= {"unstable": orbit.unstable, "start": start, "least": values.min(), "greatest": values.max()}
@@ -725,7 +726,8 @@ def orbits(
     period      period of the excitation, or the name of its ``*PARAMETER``; None: that of the deck's PERIODIC amplitude
     multiple    periods of the excitation after which orbits repeat
     transient   periods from the deck's initial state to the first guess; 0: the initial state is the first guess
-    what        column whose range the table contains, such as ``U1_2``; empty: the displacement that moves most
+    what        column whose range the table contains: ``U1_2``, ``T_1`` (force of an element), ``T_TOPS`` (at each
+                instant the largest in a set); empty: the displacement that moves most
     depth       follow branches that start at bifurcations, and branches of these, to this depth
 
     Raises

@@ -77,8 +77,8 @@ def add_chaos(commands: Any) -> None:
     what = "number of points of the section, taken in the last periods (default: 128)"
     poincare.add_argument("--points", type=option.positive_count, metavar="N", default=128, help=what)
     what = (
-        "displacement or velocity of a printed node (U1_n2), or force of an element (T_e1), for the table of a sweep "
-        "(default: the displacement that varies most)"
+        "displacement or velocity of a printed node (U1_n2), or force of an element (T_e1), or the largest in a set at "
+        "each instant (T_TOPS), for the table of a sweep (default: the displacement that varies most)"
     )
     poincare.add_argument("--what", metavar="U1_n2", default="", help=what)
     poincare.set_defaults(command=option.late("fem.study.files:write_sections", is_whole=True))
@@ -130,7 +130,10 @@ def add_common(command: argparse.ArgumentParser, required: bool) -> None:
     command.add_argument("--vary", metavar=form, action="append", required=required, default=[], help=what)
     what = "period of the excitation, or a *PARAMETER with that value (default: the period of the deck's amplitude)"
     command.add_argument("--period", type=option.time_or_name, metavar="T", help=what)
-    what = "displacement or velocity of a printed node for the table (default: the displacement that varies most)"
+    what = (
+        "displacement or velocity of a printed node (U1_n2), or force of an element (T_e1), or the largest in a set at "
+        "each instant (T_TOPS), for the table (default: the displacement that varies most)"
+    )
     command.add_argument("--what", metavar="U1_n2", default="", help=what)
     option.add_deck(command)
     option.add_output(command, "folder of the table and the figure")

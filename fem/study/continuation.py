@@ -132,7 +132,7 @@ class Continuation(Question):
             grown, end = np.zeros((0, 2)), strobe.march()
         section = sink.section()
         what = self.what or sections.moving_most(model, [section])
-        values, track = section.of(what), section.motion_of(what)
+        values, track = section.largest(sections.columns_named(model, what))
         numbers = section.period, float(track.min()), float(track.max()), sink.fraction
         return (*numbers, *self._exponent(grown, self.transient * strobe.period), *values.tolist()), end
 
@@ -224,8 +224,8 @@ def continuation(
     grid        name -> values in upward order;  parameters: other values that override those of the deck
     period      time between two points of the section, or a ``*PARAMETER``; None: that of the deck's PERIODIC amplitude
     transient   periods before the section at each value;  points: points of the section, one per period
-    what        column that the table keeps, such as ``U1_2``; empty: the displacement that moves most in the first
-                periods at the first value
+    what        column that the table keeps: ``U1_2``, ``T_1`` (force of an element), ``T_TOPS`` (at each instant the
+                largest in a set); empty: the displacement that moves most in the first periods at the first value
     method      of the exponent: ``tangent``, ``two`` (ropes and stops), ``none``
     nudge       perturbation of the velocities at the start of each value, as a fraction of the size of the model times
                 the frequency, so that the run leaves a motion that has become unstable

@@ -154,8 +154,11 @@ def peaks(sweep: Sweep, study: Sections, is_si: bool) -> Figure:
 
 def with_unit(what: str, is_si: bool) -> str:
     """A column of a section, with its unit."""
-    unit = unit_of({"V": "length/time", "T": "force"}.get(what[:1], "length"), is_si)
-    return f"{what or 'largest displacement'} [{unit}]"
+    return f"{what or 'largest displacement'} [{unit_named(what, is_si)}]"
+
+
+def unit_named(what: str, is_si: bool) -> str:
+    return unit_of({"V": "length/time", "T": "force"}.get(what[:1], "length"), is_si)
 
 
 def finish(panel: Axes, x: str, y: str) -> None:
@@ -220,10 +223,9 @@ def both_ways(sweep: Sweep, study: Continuation, is_si: bool) -> Figure:
     shown += ["taut"] if np.isfinite(sweep["taut"]).any() else []
     shown += ["exponent"] if np.isfinite(sweep["exponent"]).any() else []
     figure, axes = panels(len(shown), "Parameter rising and falling", height=2.4)
-    unit = unit_of("length/time" if study.what.startswith("V") else "length", is_si)
     labels = {
-        "section": f"{study.what} [{unit}]",
-        "range": f"minimum and maximum\nin the last periods [{unit}]",
+        "section": with_unit(study.what, is_si),
+        "range": f"minimum and maximum\nin the last periods [{unit_named(study.what, is_si)}]",
         "period": "period of the motion\n(0: aperiodic)",
         "taut": "fraction of increments\nwith taut ropes",
         "exponent": f"largest exponent\n[{unit_of('1/time', is_si)}]",

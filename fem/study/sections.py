@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from fem.arrays import Floats, without_kind
 from fem.deck import read_model
 from fem.errors import CommandError, FemError
 from fem.model import Model, shortened
-from fem.model.named import item_named, names_of
+from fem.model.named import item_named, members_named, names_of, set_named
 from fem.model.notices import held_dofs
 from fem.runs.record import Requests, Rows, SilentSink
 from fem.runs.schedule import Schedule
@@ -68,6 +68,12 @@ class Section:
         """(k,) the same at all increments of the last periods."""
         return self.track[:, self._place(column)]
 
+    def largest(self, columns: Sequence[str]) -> tuple[Floats, Floats]:
+        """(p,), (k,) the largest of some columns or forces, at each point and at all increments."""
+        found = [self.forces.get(each) or (self.of(each), self.motion_of(each)) for each in columns]
+        points, tracks = zip(*found, strict=True)
+        return np.maximum.reduce(points), np.maximum.reduce(tracks)
+
     def _place(self, column: str) -> int:
         column = without_kind(column.upper())
         if column not in self.columns:
@@ -90,25 +96,31 @@ def moving_most(model: Model, sections: Iterable[Section]) -> str:
     return max(ranges, key=lambda name: ranges[name])
 
 
-def check_column(model: Model, what: str, has_forces: bool = False) -> str:
+def columns_named(model: Model, what: str) -> list[str]:
+    """The columns or forces of a section that a name is the largest of: one, or those of a set."""
+    return [without_kind(str(each)) for each in members_named(model.mesh, what)]
+
+
+def check_column(model: Model, what: str) -> str:
     """The column. CommandError, before anything is computed: the last step prints no nodes, or no such column.
-    what        as ``U1_n2``, or (``has_forces``) ``T_e1``; empty: the one with the largest range"""
+    what        as ``U1_n2``, ``T_e1``, ``T_TOPS`` (at each instant the largest in a set); empty: the one with the
+                largest range"""
     schedule, mesh = Schedule(model, len(model.steps) - 1, 0.0, None, False), model.mesh
     if not len(schedule.nodes):
         raise CommandError(NO_NODES)
     known = columns_of(mesh.node_labels[schedule.nodes].tolist())
-    if has_forces:
-        known += tuple(names_of("", ["T"], mesh.element_labels[schedule.elements].tolist()))
+    known += tuple(names_of("", ["T"], mesh.element_labels[schedule.elements].tolist()))
     column = without_kind(what.upper())
-    if what and column not in known:
-        raise CommandError(f"the last step of the deck prints no {what}; it prints {shortened(', '.join(known))}")
+    names = {each: each for each in columns_named(model, column)} if set_named(column) else {column: what}
+    if what and (missing := [named for name, named in names.items() if name not in known]):
+        raise CommandError(f"the last step of the deck prints no {missing[0]}; it prints {shortened(', '.join(known))}")
     return column
 
 
-def chosen_column(model: Model, period: float | str | None, what: str, has_forces: bool = False) -> str:
+def chosen_column(model: Model, period: float | str | None, what: str) -> str:
     """``what``, or, if that is empty, the printed displacement with the largest range in the first periods of a motion;
     the first one if there is no such motion. CommandError: as in ``check_column``."""
-    if column := check_column(model, what, has_forces):
+    if column := check_column(model, what):
         return column
     with suppress(FemError):
         return moving_most(model, [Sections(period, LOOK, 2).section(model)])
@@ -207,7 +219,8 @@ class SectionSink(SilentSink):
 class Sections(Question):
     """Settings of ``sections``; the rows of a sweep make a bifurcation diagram.
 
-    what  column of ``Section`` that a sweep keeps; empty: the displacement with the largest range in each motion
+    what  column of ``Section`` that a sweep keeps, or the largest in a set (``T_TOPS``); empty: the displacement with
+          the largest range in each motion
     """
 
     period: float | str | None = None
@@ -234,7 +247,7 @@ class Sections(Question):
 
     def decided(self, model: Model) -> Sections:
         """The settings with the one column that all rows of a sweep keep, chosen from a motion of this model."""
-        return replace(self, what=chosen_column(model, self.period, self.what, has_forces=True))
+        return replace(self, what=chosen_column(model, self.period, self.what))
 
     def section(self, model: Model) -> Section:
         """Section of one model. CommandError: no such motion, or increments that do not divide the period."""
@@ -246,8 +259,7 @@ class Sections(Question):
 
     def row(self, model: Model, point: int) -> Row:
         section = self.section(model)
-        what = self.what or moving_most(model, [section])
-        values, track = section.forces.get(what) or (section.of(what), section.motion_of(what))
+        values, track = section.largest(columns_named(model, self.what or moving_most(model, [section])))
         return (section.period, float(track.min()), float(track.max()), *values.tolist())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,8 @@ import fem
 from fem.errors import CommandError, NoConvergence
 from fem.study import branches
 from fem.study.branches import DOUBLING, FOLD, GRAZING, Orbits, orbits
-from fem.study.continuation import continuation
-from fem.study.sections import chosen_column
+from fem.study.continuation import Continuation, continuation
+from fem.study.sections import Section, Sections, chosen_column
 from fem.study.strobe import Strobe
 from tests.branches.oscillators import OSCILLATOR, STOP, TABLE, written
 from tests.decks import chain
@@ -221,6 +222,39 @@ def test_names_are_checked_before_anything_is_computed(tmp_path, monkeypatch):
     for ask in (lambda: orbits(path, what="U3_3"), lambda: continuation(path, {"F": [0.1, 0.2]}, what="U3_3")):
         with pytest.raises(CommandError, match="prints no U3_3; it prints U1_2"):
             ask()
+
+
+SETS = (
+    OSCILLATOR.replace("3, 2., 0., 0.", "3, 4., 0., 0.")
+    .replace("*NSET, NSET=BALL\n2\n", "*NSET, NSET=BALL\n2\n*NSET, NSET=ALL\n1, 2, 3\n")
+    .replace("*NODE PRINT, NSET=BALL\nU, V\n", "*NODE PRINT, NSET=ALL\nU, V\n*EL PRINT, ELSET=BARS\nT\n")
+)
+
+
+def test_of_a_set_the_largest_at_each_instant_is_kept(tmp_path):
+    """Bars of different length, so that their forces differ; nodes at rest beside one that goes up and down."""
+    path, given = written(tmp_path, SETS), {"F": 0.5}
+    model = fem.read_deck(path, given)
+
+    def of(section: Section, name: str) -> tuple[np.ndarray, np.ndarray]:
+        return section.forces.get(name) or (section.of(name), section.motion_of(name))
+
+    for name, members in (("T_BARS", ("T_1", "T_2")), ("U3_all", ("U3_1", "U3_2", "U3_3"))):
+        found = orbits(path, parameters=given, what=name)
+        its = found.orbits[0].section
+        points, track = (np.max([of(its, each)[side] for each in members], axis=0) for side in (0, 1))
+        assert (found["least"][0], found["greatest"][0]) == (track.min(), track.max())
+        assert found["start"][0] == points[0] and np.ptp(track) > 1e-3
+        section = Sections(cycles=6, points=4).section(model)
+        points, track = (np.max([of(section, each)[side] for each in members], axis=0) for side in (0, 1))
+        row = (section.period, track.min(), track.max(), *points)
+        assert Sections(cycles=6, points=4, what=name).decided(model).row(model, 0) == row
+        _, followed, _ = Continuation(None, 2, 4, name, "none", 0.0).follow(model, None)
+        assert (*followed[:3], *followed[6:]) == pytest.approx(row, abs=1e-12)
+    for name, words in (("T_TOPS", "no element set TOPS; there are BARS"), ("T_MASS", "prints no T_3; it prints U1_1")):
+        for ask in (orbits, partial(continuation, grid={"F": [0.1, 0.2]})):
+            with pytest.raises(CommandError, match=words):
+                ask(path, what=name)
 
 
 def test_a_deck_without_a_drive_is_told_so(tmp_path):

@@ -92,7 +92,8 @@ def test_a_converged_catenary_is_within_its_accuracy(tmp_path):
     lay = {"lay": ", LINE=CATENARY", "length": f", {length}", "tension": "", "held": "INNER, 2\n", "more": ""}
     deck = tmp_path / "catenary.inp"
     deck.write_text(LINE.format(span=span, young=5e8, load=GRAVITY, **lay))
-    found = fem.converge(deck, ["max:T_e1", "max:T_e4"], 0.001)
+    found = fem.converge(deck, ["max:T_e1", "max:T_e4", "max:T_line"], 0.001)
+    assert found.bars.value("max:T_LINE") == max(found.bars.value("max:T_e1"), found.bars.value("max:T_e8"))
     history = fem.run(fem.parse_deck(found.text))
     labels = history.mesh.element_labels.tolist()
     assert len(labels) > 8, "the mesh did not have to change: nothing is tested"
@@ -120,6 +121,7 @@ def test_a_converged_string_is_within_its_accuracy(tmp_path):
     ("want", "message"),
     [
         ("max:T_e12", "there is no element 12; did you mean 1?"),
+        ("max:T_TOPS", "there is no element set TOPS; there "),
         ("largest:T_e1", "there is no 'largest' of a number; there are max, min, mean"),
         ("U1_n2@soon", "'soon' is not a time; write T_e12@2.5"),
         ("instant:T_e1", "write instant:max:T_e12"),

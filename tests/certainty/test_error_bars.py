@@ -404,6 +404,37 @@ def test_statistics_have_bars():
         bars.value("damage:steep:U1_n1")
 
 
+def test_the_largest_in_a_set_has_bars():
+    """Of cos(2 t) and cos(3 t), of two masses that know nothing of each other."""
+    text = OSCILLATOR.format(a=1, b=1, c=2, k=4.0, scheme="").replace("scheme = 0\n", "")
+    other = (
+        "*ELEMENT, TYPE=MASS, ELSET=M\n6, 5\n*ELEMENT, TYPE=SPRING1, ELSET=OTHER\n7, 5\n*SPRING, ELSET=OTHER\n1\n9.\n"
+    )
+    for line, more in (
+        ("1, 0., 0., 0.\n", "5, 0., 0., 0.\n*NSET, NSET=BOTH\n1, 5\n"),
+        ("2, 1\n", other),
+        ("1, 2, 3\n", "5, 2, 3\n"),
+        ("1, 1, 1.\n", "5, 1, 1.\n"),
+    ):
+        assert text.count("\n" + line) == 1
+        text = text.replace("\n" + line, "\n" + line + more)
+    bars = fem.error_bars(fem.parse_deck(text), processes=1)
+    series = bars.series("U1_BOTH")
+    assert (series["value"] == np.maximum(*(bars.series(f"U1_n{label}")["value"] for label in (1, 5)))).all()
+    error = series["value"] - np.maximum(np.cos(2.0 * series["time"]), np.cos(3.0 * series["time"]))
+    assert (np.abs(error) <= series["bar"] + 1e-14).all()
+    assert np.median(series["bar"][1:] / np.abs(error[1:])) < 3.0
+    least = series["value"].argmin()
+    assert bars.value("min:U1_both") == series["value"][least] == bars.value(f"U1_BOTH@{series['time'][least]:.12g}")
+    assert 0.0 < bars.bar("min:U1_both") < 0.05
+    for name, words in (
+        ("mean:U1_TIPS", "there is no node set TIPS; there is only BOTH"),
+        ("T2_M", "there is no number"),
+    ):
+        with pytest.raises(KeyError, match=words):
+            bars.value(name)
+
+
 def test_longer_increments_that_fail_are_replaced():
     companions = Companions(fem.read_deck("inputs/sdnl100.inp"))
     history = fem.run("inputs/sdnl100.inp")

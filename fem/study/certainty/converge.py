@@ -16,7 +16,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,7 +29,7 @@ from fem.deck.writer import with_increments
 from fem.errors import CommandError, DeckError, NoConvergence, proposal
 from fem.model import Model
 from fem.model.facts import natural_lengths
-from fem.model.named import WORDS, labels_of, number_named
+from fem.model.named import WORDS, labels_of, members_named, number_named, series_named, set_named
 from fem.model.notices import damps_waves
 from fem.runner import verdict_of
 from fem.runs.run_record import COMPLETED
@@ -57,8 +57,9 @@ DAMPING = 0.3
 """BETA over L0/c, as written by ``fem line``: the fraction of critical damping of one bar."""
 
 
-def checked(wanted: str, model: Model) -> tuple[str, str]:
-    """The name of a number as in ``ErrorBars``, and the series that it is of, empty for frequencies and events.
+def checked(wanted: str, model: Model) -> tuple[str, tuple[str, ...]]:
+    """The name of a number as in ``ErrorBars``, and the series that it is of: several of a set, none of frequencies and
+    events.
 
     CommandError: the model has no such number; the message lists those it has.
     """
@@ -70,7 +71,7 @@ def checked(wanted: str, model: Model) -> tuple[str, str]:
         raise CommandError(f"{name!r}: write instant:max:T_e12 or instant:min:T_e12")
     statistic(name)  # raises
     if head in ("event", "frequency"):
-        return name, ""
+        return name, ()
     if "@" in inner:
         raise CommandError(f"{name!r}: a number at an instant is T_e12@2.5, without {head}:")
     if "@" in name:
@@ -78,11 +79,13 @@ def checked(wanted: str, model: Model) -> tuple[str, str]:
             float(instant)
         except ValueError:
             raise CommandError(f"{name!r}: {instant!r} is not a time; write T_e12@2.5") from None
+    if set_named(inner):
+        return name.replace(inner, str(series_named(inner))), tuple(map(str, members_named(model.mesh, inner)))
     _, kind, label = number = number_named(inner)
     if kind and label not in (labels := labels_of(model.mesh, kind)):
         near = proposal(str(label), map(str, labels.tolist()))
         raise CommandError(f"{name!r}: there is no {WORDS[kind]} {label}; {near}")
-    return name.replace(inner, str(number)), str(number)
+    return name.replace(inner, str(number)), (str(number),)
 
 
 class Refinement(NamedTuple):
@@ -166,10 +169,10 @@ class Round:
 class Rounds:
     """Rounds of runs until bars are small enough.
 
-    names  numbers, and the series that each is of;  why: it has failed;  is_slow: because of ``limit``
+    names  numbers, and the series that each is of, as ``checked``;  why: it has failed;  is_slow: because of ``limit``
     """
 
-    names: Mapping[str, str]
+    names: Mapping[str, tuple[str, ...]]
     within: float
     limit: float
     solver: str
@@ -203,7 +206,7 @@ class Rounds:
         began = time.perf_counter()
         bars, verdict = None, ""
         try:
-            names = tuple(dict.fromkeys(filter(None, self.names.values())))
+            names = tuple(dict.fromkeys(chain.from_iterable(self.names.values())))
             bars = wanted_bars(Companions(model, True, self.solver, names), self.processes)
         except NoConvergence as error:
             verdict = verdict_of(error)
@@ -331,13 +334,15 @@ def with_scheme(model: Model, integrator: str, rho: float) -> Model:
     return replace(model, steps=tuple(steps))
 
 
-def switches(model: Model, names: Mapping[str, str], solver: str = "AUTO", processes: int | None = None) -> Columns:
+def switches(
+    model: Model, names: Mapping[str, tuple[str, ...]], solver: str = "AUTO", processes: int | None = None
+) -> Columns:
     """Numbers of the model and of each variant: columns ``switch`` and the numbers; NaN where a variant fails.
 
     names  numbers by name, with the series that each is of
     """
     models = {"as the deck has it": model, **variants(model)}
-    series = tuple(dict.fromkeys(names.values()))
+    series = tuple(dict.fromkeys(chain.from_iterable(names.values())))
     motion = NumbersOverTime(series, solver)
     jobs = {name: Job(place, each, motion, True) for place, (name, each) in enumerate(models.items())}
     values = np.full((len(models), len(names)), np.nan)
@@ -442,7 +447,7 @@ def write_converged(
     """``fem converge``: the search, the parameters of peaks of lines that snap taut, and the deck."""
     found = converge(deck, want, within, dict(parameters), limit=limit, processes=workers, say=say)
     names = found.search.names
-    peaks = {name: of for name, of in names.items() if name[:4] in ("max:", "min:") and of[:2] == "T_"}
+    peaks = {name: of for name, of in names.items() if name[:4] in ("max:", "min:") and of[0][:2] == "T_"}
     if peaks and slack_lines(found.model):
         say("lines can go slack; what decides the peaks, one change at a time:")
         table = switches(found.model, peaks, processes=workers)

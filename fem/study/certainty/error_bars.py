@@ -27,7 +27,7 @@ from fem.arrays import Columns, Floats, Ints
 from fem.deck import read_model
 from fem.errors import CommandError, unknown
 from fem.model import Model
-from fem.model.named import number_named
+from fem.model.named import members_named, number_named, set_named
 from fem.model.quantities import ENERGIES
 from fem.runner import run
 from fem.runs.history import History
@@ -296,6 +296,7 @@ class ErrorBars:
     Names: ``U1_n2`` (at the end of the run), ``U1_n2@0.5`` (at an instant), ``max:T_e1``, ``min:U3_n2`` (over the run),
     ``instant:max:T_e1``, ``mean:T_e1``, ``std:T_e1``, ``damage:3:T_e1`` (Miner's sum of N = range^-3), ``kinetic`` and
     other energies in the same ways, ``frequency_1_2`` (step, mode), ``event:1:slack_e5`` (the first time).
+    ``T_TOPS`` in place of ``T_e1``: at each instant the largest in a set.
 
     printed   names of the numbers that count in ``limits``; None: all
     missing   name of a companion -> why its contribution is missing, or is missing from some time on
@@ -307,14 +308,18 @@ class ErrorBars:
         missing: dict[str, str],
         companions: Companions,
         printed: frozenset[str] | None = None,
+        sizes: tuple[Floats, Floats] | None = None,
     ) -> None:
+        """sizes: scales and round-off of the numbers; None: as their names say."""
         self.missing, self.companions, self.tracks = missing, companions, dict(tracks)
         self._run = tracks[RUN]
-        self._scale = scales(self._run.values, self._run.names, self._run.model.mesh)
-        self._noise = round_offs(self._run.names, self._scale, self._run.model)
+        scale = scales(self._run.values, self._run.names, self._run.model.mesh) if sizes is None else sizes[0]
+        self._scale = scale
+        self._noise = round_offs(self._run.names, scale, self._run.model) if sizes is None else sizes[1]
         self._printed = frozenset(self._run.names) if printed is None else printed
         self._numbers: dict[str, tuple[float, Estimate]] = {}
         self._place = {name: place for place, name in enumerate(self._run.names)}
+        self._sets: dict[str, ErrorBars] = {}
 
     def __repr__(self) -> str:
         source, count = self._run.model.source or "a model", len(self._run.names)
@@ -408,6 +413,8 @@ class ErrorBars:
 
     def series(self, name: str) -> Columns:
         """time, value, bar at all rows, and its parts. KeyError: no such number."""
+        if name not in self._place and set_named(name):
+            return self._of_set(name).series(name)
         column = self._column(name)
         found = self._estimate(slice(column, column + 1))
         parts = {part: getattr(found, part)[:, 0] for part in PARTS}
@@ -532,6 +539,24 @@ class ErrorBars:
             raise unknown("number", name, self._place)
         return self._place[name]
 
+    def _of_set(self, name: str) -> ErrorBars:
+        """Bars of the one number that is at each instant the largest in a set, of the numbers that are kept."""
+        if name not in self._sets:
+            try:
+                members = members_named(self._run.model.mesh, name)
+            except CommandError as error:
+                raise KeyError(*error.args) from None
+            places = [self._place[str(each)] for each in members if str(each) in self._place]
+            if not places:
+                raise unknown("number", name, self._place)
+            largest = {
+                key: replace(its, names=(name,), values=its.values[:, places].max(axis=1, keepdims=True))
+                for key, its in self.tracks.items()
+            }
+            sizes = self._scale[places].max(keepdims=True), self._noise[places].max(keepdims=True)
+            self._sets[name] = ErrorBars(largest, self.missing, self.companions, None, sizes)
+        return self._sets[name]
+
     def _number(self, name: str) -> tuple[float, Estimate]:
         if name not in self._numbers:
             self._numbers[name] = self._found(name)
@@ -539,6 +564,8 @@ class ErrorBars:
 
     def _found(self, name: str) -> tuple[float, Estimate]:
         kind, of, series, instant = asked(name)
+        if series not in self._place and set_named(series):
+            return self._of_set(series)._found(name)
         if kind in ("max", "min"):
             return self._extreme(kind, series, False)
         if kind == "instant":
