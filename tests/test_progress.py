@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import signal
 import sys
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 import fem
 from fem.runs import progress
 from fem.runs.progress import NotebookBar, ProgressLines, shown
+from tests.branches.oscillators import OSCILLATOR
 from tests.sweeping.swings import write_swing
 
 PENDULUM = "inputs/pendulum_lumped.inp"
@@ -78,6 +80,35 @@ def test_a_sweep_that_is_interrupted_leaves_its_rows(tmp_path):
     heard, tell = noted()
     fem.sweep(deck, {"length": lengths}, output=tmp_path / "out", progress=tell)
     assert heard[0][0] >= 0.5, "the rows in the folder are not computed again"
+
+
+FOLLOWED = {"transient": 2, "points": 4, "method": "none", "what": "U3_2"}
+SETTLED = {"parameters": {"A": 0.0, "beta": 1.0}, "again": False}
+
+
+@pytest.mark.parametrize(
+    ("study", "deck", "grid", "given"),
+    [
+        (fem.continuation, OSCILLATOR, {"F": [0.2, 0.4, 0.6]}, FOLLOWED),
+        (fem.basins, Path("inputs/string_pendulum_rigid.inp").read_text(), {"theta0": [0.5, 1.0, 1.5]}, SETTLED),
+    ],
+)
+def test_continuation_and_basins_that_are_interrupted_leave_their_rows(tmp_path, study, deck, grid, given):
+    """Also in their folder, where they go on."""
+    (path := tmp_path / "deck.inp").write_text(deck.replace("{stop}", ""))
+    whole = study(path, grid, **given)
+    whole = getattr(whole, "sweep", whole)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        study(path, grid, **given, output=tmp_path / "out", progress=stop_at(0.3))
+    found = caught.value.sweep
+    assert 0 < len(found["verdict"]) < len(whole["verdict"]) and not found.failed.any()
+    assert all(
+        np.array_equal(found[name], whole[name][: len(found[name])], equal_nan=name != "verdict") for name in whole
+    )
+    heard, tell = noted()
+    again = study(path, grid, **given, output=tmp_path / "out", progress=tell)
+    assert heard[0][0] > 1.0 / len(whole["verdict"]) and heard[-1][0] == 1.0
+    assert len(getattr(again, "sweep", again)["verdict"]) == len(whole["verdict"])
 
 
 def test_a_stepper_that_is_interrupted_has_its_motion(monkeypatch):
