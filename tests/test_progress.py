@@ -122,6 +122,41 @@ def test_a_stepper_that_is_interrupted_has_its_motion(monkeypatch):
     assert "ended by" in repr(sim)
 
 
+RIGID = "inputs/string_pendulum_rigid.inp"
+REST = {"A": 0.0, "beta": 1.0}
+
+
+def rises(heard: list[tuple[float, str]]) -> bool:
+    """From near the start to the end, and never back."""
+    shares = [share for share, _ in heard]
+    return shares == sorted(shares) and shares[0] < 0.5 and shares[-1] == pytest.approx(1.0)
+
+
+def test_exponents_tell_a_function_how_far_they_are():
+    """Of one run; of a second one at dt/2, which is twice the work of the first."""
+    heard, tell = noted()
+    found = fem.lyapunov(RIGID, parameters=REST, time=200.0, progress=tell)
+    assert rises(heard) and len(heard) > 10 and heard[-1][1] == "time 200.002"
+    assert (found.values == fem.lyapunov(RIGID, parameters=REST, time=200.0).values).all()
+    heard, tell = noted()
+    fem.lyapunov(RIGID, parameters=REST, time=200.0, again="dt", progress=tell)
+    assert rises(heard) and [text for share, text in heard if share == pytest.approx(1.0 / 3.0)] == ["time 200.002"]
+
+
+def test_sections_and_orbits_tell_a_function_how_far_they_are(tmp_path):
+    heard, tell = noted()
+    fem.sections(RIGID, cycles=20, points=4, progress=tell)
+    assert rises(heard) and heard[-1][1].startswith("step 1/1, ")
+    heard, tell = noted()
+    fem.orbits(RIGID, parameters=REST, transient=4, progress=tell)
+    assert rises(heard) and heard[1] == (0.5, "period 2/4 of the transient")
+    (path := tmp_path / "deck.inp").write_text(OSCILLATOR.replace("{stop}", ""))
+    heard, tell = noted()
+    found = fem.orbits(path, {"F": [0.01, 0.1]}, what="U3_2", progress=tell)
+    assert heard[0] == (0.0, "branch 1, 1 orbits, F = 0.01") and heard[-1] == (1.0, "branch 1 has ended")
+    assert rises(heard[1:]) and len(heard) == 1 + len(found.orbits)
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True

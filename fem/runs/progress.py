@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Protocol, TextIO, TypeAlias
 
@@ -43,6 +44,21 @@ def shown(progress: Progress, total: float) -> Shown:
     if sys.stdout.isatty():
         return ProgressBar(sys.stdout, total)
     return NotebookBar(total) if in_notebook() else ProgressLines(total)
+
+
+@contextmanager
+def showing(progress: Progress, total: float = 1.0) -> Iterator[Shown]:
+    """``shown``, closed at the end."""
+    found = shown(progress, total)
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+def part_of(whole: Shown, first: float, last: float) -> Callable[[float, str], object]:
+    """The progress of a part of some work, of total 1: from one share of it to another."""
+    return lambda share, text: whole.move(first + (last - first) * share, text)
 
 
 def in_notebook() -> bool:

@@ -39,6 +39,7 @@ from fem.deck import deck_reader, read_model
 from fem.errors import CommandError, FemError, NoConvergence
 from fem.linear.factors import solve_dense
 from fem.model import Model
+from fem.runs.progress import Progress, showing
 from fem.runs.record import Event, StepStart
 from fem.study.points import Points, make_grid, parameter_of
 from fem.study.question import Study
@@ -621,23 +622,27 @@ class Search(Study):
     depth: int = 1
     kind: ClassVar[str] = "orbits"
 
-    def find(self, deck: str | Path | Model, parameters: Mapping[str, float], grid: Points | None) -> Orbits:
+    def find(
+        self, deck: str | Path | Model, parameters: Mapping[str, float], grid: Points | None, progress: Progress = False
+    ) -> Orbits:
         if grid is None:
             model = read_model(deck, parameters)
             check_column(model, self.what)
-            first = self.first(MapFamily(lambda _: model, "", 1.0, self.period, self.multiple), 0.0)
+            first = self.first(MapFamily(lambda _: model, "", 1.0, self.period, self.multiple), 0.0, progress)
             still = Move(np.zeros_like(first.state.u), np.zeros_like(first.state.v))
             return self.table([[Point(first, (still, 1.0), 0.0)]], "", [])
         if len(grid.names) != 1 or len(grid) < 2:
             raise CommandError("orbits are followed over one parameter, from its first value to its last one")
-        return self.follow(deck, parameters, grid.names[0], tuple(map(float, grid.values[0])))
+        return self.follow(deck, parameters, grid.names[0], tuple(map(float, grid.values[0])), progress)
 
-    def first(self, family: MapFamily, value: float) -> Orbit:
+    def first(self, family: MapFamily, value: float, progress: Progress) -> Orbit:
         """The orbit near the initial state of the deck, or near the state after the transient."""
         strobe, _ = family.strobe(value)
-        state = strobe.begin()
-        for _ in range(-(-self.transient // self.multiple)):
-            state = strobe.go(state)
+        state, count = strobe.begin(), -(-self.transient // self.multiple)
+        with showing(progress, count) as told:
+            for done in range(1, count + 1):
+                state = strobe.go(state)
+                told.move(done, f"period {done * self.multiple}/{count * self.multiple} of the transient")
         try:
             return correct(family, state, value)
         except NoConvergence as error:
@@ -645,7 +650,12 @@ class Search(Study):
             raise NoConvergence(f"{error}; try {hint}") from None
 
     def follow(
-        self, deck: str | Path | Model, parameters: Mapping[str, float], name: str, values: tuple[float, ...]
+        self,
+        deck: str | Path | Model,
+        parameters: Mapping[str, float],
+        name: str,
+        values: tuple[float, ...],
+        progress: Progress,
     ) -> Orbits:
         """All branches; those that begin on others follow them."""
         model = read_model(deck, parameters)
@@ -656,7 +666,7 @@ class Search(Study):
         reader = deck_reader(deck, (name,))
         width = abs(values[-1] - values[0])
         family = MapFamily(lambda p: reader({**parameters, name: p}), spelled, width, self.period, self.multiple)
-        first = self.first(family, values[0])
+        first = self.first(family, values[0], progress)
         still = Move(np.zeros_like(first.state.u), np.zeros_like(first.state.v))
         starts: deque[tuple[int, MapFamily, Orbit, Direction]] = deque()
         starts.append((0, family, first, (still, float(np.sign(values[-1] - values[0])))))
@@ -666,7 +676,15 @@ class Search(Study):
         while starts:
             depth, its, orbit, along = starts.popleft()
             walk = Walk(its, (values[0], values[-1]), len(values), known)
-            branches.append(list(walk.run(orbit, along)))
+            far = max(abs(end - orbit.value) for end in (values[0], values[-1]))
+            with showing(progress, far) as told:
+                branches.append([])
+                for point in walk.run(orbit, along):
+                    branches[-1].append(point)
+                    reached = max(abs(each.orbit.value - orbit.value) for each in branches[-1])
+                    text = f"branch {len(branches)}, {len(branches[-1])} orbits"
+                    told.move(reached, f"{text}, {spelled} = {point.orbit.value:.6g}")
+                told.move(far, f"branch {len(branches)} has ended")
             notices += walk.notices
             for point in branches[-1]:
                 if point.kind not in (DOUBLING, BRANCH):
@@ -716,6 +734,7 @@ def orbits(
     transient: int = 0,
     what: str = "",
     depth: int = 1,
+    progress: Progress = False,
 ) -> Orbits:
     """Periodic orbits of the last step of a deck, stable or unstable, by Newton's method on the stroboscopic map.
 
@@ -729,6 +748,7 @@ def orbits(
     what        column whose range the table contains: ``U1_2``, ``T_1`` (force of an element), ``T_TOPS`` (at each
                 instant the largest in a set); empty: the displacement that moves most
     depth       follow branches that start at bifurcations, and branches of these, to this depth
+    progress    as for ``run``; the share is of the range of the parameter, branch by branch
 
     Raises
     ------
@@ -740,4 +760,4 @@ def orbits(
     (0, [0.3987])
     """
     values = None if grid is None else make_grid(grid)
-    return Search(period, multiple, transient, what, depth).find(deck, dict(parameters or {}), values)
+    return Search(period, multiple, transient, what, depth).find(deck, dict(parameters or {}), values, progress)

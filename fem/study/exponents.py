@@ -24,6 +24,7 @@ from fem.errors import CommandError
 from fem.model import Model
 from fem.runner import verdict_of
 from fem.runs.history import History
+from fem.runs.progress import Progress, part_of, showing
 from fem.runs.run_record import COMPLETED
 from fem.study.growth import APPROACH, EVERY, TangentGrowth, TwoGrowth
 from fem.study.question import Question, Row
@@ -42,6 +43,8 @@ STILL = 1e-6
 CHAOTIC, REGULAR = "chaotic: the largest exponent is positive", "regular: no positive exponent"
 ROUND = 20
 """Number of periods between two checks of the section while a motion is followed further."""
+STRIDE = 1000
+"""Number of increments after which progress is told where there is no section."""
 
 
 class Horizon(NamedTuple):
@@ -50,7 +53,7 @@ class Horizon(NamedTuple):
     model   its last step is long enough
     record  increments of the last step;  most: to which a positive exponent is followed
     every   increments in a period of the section; 0: there is no section
-    period  its time
+    period  its time;  time: of the record
     """
 
     model: Model
@@ -58,6 +61,7 @@ class Horizon(NamedTuple):
     most: int
     every: int
     period: float
+    time: float
 
 
 def course_of(model: Model) -> Horizon:
@@ -65,16 +69,17 @@ def course_of(model: Model) -> Horizon:
     procedure = motion_of(model)
     dt, time = procedure.dt, procedure.period
     if not has_equal_increments(model):
-        return Horizon(model, NEVER, NEVER, 0, 0.0)
+        return Horizon(model, NEVER, NEVER, 0, 0.0, time)
     try:
         period, every = strobe(model, None)
     except CommandError:
         period, every = 0.0, 0
     record = math.ceil(time / dt - 1e-6)
     if not recurs(model) or record > (model.steps[-1].max_increments or NEVER):
-        return Horizon(model, record, record, every, period)
+        return Horizon(model, record, record, every, period, time)
     most = min(max(2 * record, PERIODS * every), MOST * record)
-    return Horizon(with_motion(model, replace(procedure, period=(most + 1) * dt)), record, most, every, period)
+    model = with_motion(model, replace(procedure, period=(most + 1) * dt))
+    return Horizon(model, record, most, every, period, time)
 
 
 def recurs(model: Model) -> bool:
@@ -96,8 +101,8 @@ class Settled(NamedTuple):
 class Followed:
     """Growth of perturbations, and stroboscopic points (n, 6 nodes), of a motion up to where it was followed."""
 
-    def __init__(self, course: Horizon, growth: TangentGrowth | TwoGrowth) -> None:
-        self.course, self.growth = course, growth
+    def __init__(self, course: Horizon, growth: TangentGrowth | TwoGrowth, progress: Progress) -> None:
+        self.course, self.growth, self.progress = course, growth, progress
         self.points = [self._state()]
 
     @property
@@ -112,8 +117,12 @@ class Followed:
         """Continues up to this increment, or to the end of the step."""
         every = self.course.every
         while self.increment < end and not self.is_finished:
-            ahead = every - self.increment % every if every else end
+            ahead = every - self.increment % every if every else STRIDE
             self.growth.follow(min(end, self.increment + ahead))
+            if callable(self.progress):
+                time = self.growth.trajectory.progress.time - self.growth.trajectory.last.clock.start
+                further = ", followed further: the exponent is positive" * (self.increment > self.course.record)
+                self.progress(min(1.0, time / self.course.time), f"time {time:.6g}{further}")
             if every and self.increment % every == 0:
                 self.points.append(self._state())
 
@@ -383,12 +392,20 @@ class Lyapunov(Question):
         names = ("exponent", "error") if self.again == "none" else ("exponent", "error", "error_dt")
         return ["chaotic", *(f"{name}_{n}" for name in names for n in numbered)]
 
-    def exponents(self, model: Model) -> Exponents:
+    def measured(self, model: Model, progress: Progress = False) -> Exponents:
+        """``exponents``, with their change at dt/2 if that is wanted, which is two thirds of the work."""
+        has_second = self.again != "none" and has_equal_increments(lasting(model, self.time))
+        with showing(progress) as told:
+            first = 1.0 / 3.0 if has_second else 1.0
+            found = self.exponents(model, part_of(told, 0.0, first))
+            return self.with_dt_errors(model, found, part_of(told, first, 1.0))
+
+    def exponents(self, model: Model, progress: Progress = False) -> Exponents:
         """Exponents of one model. CommandError: it has no such motion; NoConvergence: the march failed."""
         model = lasting(model, self.time)
         if model.failures:
             raise CommandError("a motion in which elements break (*FAILURE) has no exponents")
-        followed = self.followed(model)
+        followed = self.followed(model, progress)
         grown = followed.growth.rows
         first = math.ceil(self.transient * len(grown))
         if len(grown) - first < 2 * BATCHES:
@@ -399,20 +416,20 @@ class Lyapunov(Question):
         none = np.full(len(values), np.nan)
         return Exponents(values, errors, counted, none, verdict.is_chaotic, verdict.words, verdict.settled)
 
-    def followed(self, model: Model) -> Followed:
+    def followed(self, model: Model, progress: Progress) -> Followed:
         course, is_two = course_of(model), self.method == "two"
         growth = TwoGrowth(course.model, self.every) if is_two else TangentGrowth(course.model, self.count, self.every)
-        found = Followed(course, growth)
+        found = Followed(course, growth, progress)
         found.follow(course.record)
         return found
 
-    def with_dt_errors(self, model: Model, found: Exponents) -> Exponents:
+    def with_dt_errors(self, model: Model, found: Exponents, progress: Progress = False) -> Exponents:
         """The result, with its change at dt/2; NaN if increments are unequal, or it is not wanted."""
         finer = None if self.again == "none" else halved(lasting(model, self.time))
         if finer is None:
             return found
         every = self.every or (APPROACH if self.method == "two" else EVERY)
-        other, lasts = replace(self, every=2 * every).exponents(finer), np.isfinite(found.values)
+        other, lasts = replace(self, every=2 * every).exponents(finer, progress), np.isfinite(found.values)
         changes = np.where(lasts, other.values, np.nan) - np.where(lasts, found.values, 0.0)
         found = replace(found, dt_errors=changes)
         doubt = "" if found.is_chaotic is None else doubt_at(found, other)
@@ -444,6 +461,7 @@ def lyapunov(
     every: int | None = None,
     transient: float = TRANSIENT,
     again: str = "none",
+    progress: Progress = False,
 ) -> Exponents:
     """The largest Lyapunov exponents of the last step of a deck, with error bars.
 
@@ -455,6 +473,7 @@ def lyapunov(
     every       increments between two orthonormalisations; None: 10, with ``two`` 400
     transient   fraction of the time that is omitted at the start
     again       ``none``; ``dt``: repeat the run at dt/2, which takes three times as long and shows the effect of dt
+    progress    as for ``run``
 
     The error bars cover sampling only.
 
@@ -463,5 +482,4 @@ def lyapunov(
     True
     """
     model = read_model(deck, parameters)
-    study = Lyapunov(time, exponents, method, every, transient, again)
-    return study.with_dt_errors(model, study.exponents(model))
+    return Lyapunov(time, exponents, method, every, transient, again).measured(model, progress)

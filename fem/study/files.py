@@ -102,7 +102,7 @@ def write_lyapunov(options: Namespace) -> int:
     names = ("convergence.csv", "convergence.png")
     with folder_of(options, model, study, names) as own:
         folder = own.path
-        found = study.with_dt_errors(model, study.exponents(model))
+        found = study.measured(model, not options.quiet)
         verdict = "" if found.is_chaotic is None else ("regular", "chaotic")[found.is_chaotic]
         own.begin({**deck_of(model, study), "verdict": verdict, "in words": found.verdict})
         running = running_rates(found.growth[:, :-1], found.growth[:, -1], ROWS)
@@ -130,7 +130,7 @@ def write_sections(options: Namespace) -> int:
     model = read_model(options.deck, dict(options.parameters))
     with folder_of(options, model, study, ("section.csv", "track.csv", "section.png")) as own:
         folder = own.path
-        section = study.section(model)
+        section = study.section(model, not options.quiet)
         own.begin(deck_of(model, study))
         names = ["time", *section.columns]
         write_table(folder / "section.csv", names, np.column_stack([section.time, section.points]).tolist())
@@ -324,7 +324,7 @@ def write_orbits(options: Namespace) -> int:
     model = read_model(options.deck, dict(options.parameters))
     names = ("orbits.csv", "orbits.png", "orbit.csv")
     with folder_of(options, model, study, names, of="") as own:
-        found = study.find(options.deck, dict(options.parameters), grid)
+        found = study.find(options.deck, dict(options.parameters), grid, not options.quiet)
         own.begin(deck_of(model, study))
         write_table(own.path / names[0], list(found), zip(*(each.tolist() for each in found.values()), strict=True))
         if grid is None:

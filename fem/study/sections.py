@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,7 +18,9 @@ from fem.errors import CommandError, FemError
 from fem.model import Model, shortened
 from fem.model.named import item_named, members_named, names_of, set_named
 from fem.model.notices import held_dofs
-from fem.runs.record import Requests, Rows, SilentSink
+from fem.runs.console import RunProgress
+from fem.runs.progress import Progress, shown
+from fem.runs.record import Requests, Rows, SilentSink, StepStart
 from fem.runs.schedule import Schedule
 from fem.solve.loop import solve
 from fem.study.question import Question, Row
@@ -176,7 +179,9 @@ def strobe(model: Model, period: float | str | None) -> tuple[float, int]:
 
 
 class SectionSink(SilentSink):
-    """Collects states in the last step of a run."""
+    """Collects states in the last step of a run. ``beside``: who also hears of the run."""
+
+    beside: SilentSink | None = None
 
     def __init__(self, model: Model, every: int, cycles: int, points: int) -> None:
         """Periods of ``every`` increments, so many of them in all, of which the last ones give so many points."""
@@ -186,8 +191,14 @@ class SectionSink(SilentSink):
         self.tracks: list[Floats] = []
         self.nodes = self.elements = np.zeros(0, np.int64)
 
+    def begin(self, start: StepStart) -> None:
+        if self.beside is not None:
+            self.beside.begin(start)
+
     def rows(self, rows: Rows) -> None:
         """Keeps the rows that are needed: time, then u and v of each node, then T of each element."""
+        if self.beside is not None:
+            self.beside.rows(rows)
         if rows.step != self.step or not len(rows.increment):
             return
         self.nodes, self.elements = rows.nodes, rows.elements
@@ -249,12 +260,16 @@ class Sections(Question):
         """The settings with the one column that all rows of a sweep keep, chosen from a motion of this model."""
         return replace(self, what=chosen_column(model, self.period, self.what))
 
-    def section(self, model: Model) -> Section:
+    def section(self, model: Model, progress: Progress = False) -> Section:
         """Section of one model. CommandError: no such motion, or increments that do not divide the period."""
         period, every = strobe(model, self.period)
         model = lasting(model, self.cycles * period)
         sink = SectionSink(model, every, self.cycles, self.points)
-        solve(model, sink, Requests(fields=False))
+        sink.beside = beside = RunProgress(model, partial(shown, progress)) if progress else SilentSink()
+        try:
+            solve(model, sink, Requests(fields=False))
+        finally:
+            beside.close()
         return sink.section()
 
     def row(self, model: Model, point: int) -> Row:
@@ -270,6 +285,7 @@ def sections(
     period: float | str | None = None,
     cycles: int = CYCLES,
     points: int = POINTS,
+    progress: Progress = False,
 ) -> Section:
     """The states of the printed nodes once in every period of the excitation, in the last step of a deck.
 
@@ -277,6 +293,7 @@ def sections(
     parameters  values that override the deck's ``*PARAMETER``
     period      time between two points, or the name of its ``*PARAMETER``; None: that of the deck's PERIODIC amplitude
     cycles      total number of periods; points: number of points of the section, in the last periods
+    progress    as for ``run``
 
     Raises
     ------
@@ -287,4 +304,4 @@ def sections(
     >>> found.period, found.of("U1_2").shape
     (1, (20,))
     """
-    return Sections(period, cycles, points).section(read_model(deck, parameters))
+    return Sections(period, cycles, points).section(read_model(deck, parameters), progress)

@@ -33,7 +33,7 @@ def test_growth_that_never_changes_is_known_to_two_powers_of_e():
 def test_the_first_fifth_of_the_time_is_left_out(monkeypatch):
     """Growth there does not count, growth right after it does."""
     growth = np.column_stack([np.zeros(1000), np.ones(1000)])
-    course = Horizon(None, 1000, 1000, 0, 0.0)  # type: ignore[arg-type]
+    course = Horizon(None, 1000, 1000, 0, 0.0, 0.0)  # type: ignore[arg-type]
     monkeypatch.setattr("fem.study.exponents.lasting", lambda model, time: model)
     monkeypatch.setattr(Lyapunov, "followed", lambda *_: Known(course, growth))
     model: Any = SimpleNamespace(failures=())

@@ -123,7 +123,7 @@ def record(*means: float, rows: int = 160, noise: float = 0.05) -> Any:
     """Parts of equal length with these rates, one unit of time a row."""
     random = noise * np.random.default_rng(5).standard_normal(rows * len(means))
     growth = np.repeat(means, rows) + random
-    return Known(Horizon(None, 1, 1, 0, 0.0), np.column_stack([growth, np.ones(len(growth))]))  # type: ignore[arg-type]
+    return Known(Horizon(None, 1, 1, 0, 0.0, 0.0), np.column_stack([growth, np.ones(len(growth))]))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
