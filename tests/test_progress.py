@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import fem
+from fem.cli import main
 from fem.runs import progress
 from fem.runs.progress import NotebookBar, ProgressLines, shown
 from tests.branches.oscillators import OSCILLATOR
@@ -155,6 +156,52 @@ def test_sections_and_orbits_tell_a_function_how_far_they_are(tmp_path):
     found = fem.orbits(path, {"F": [0.01, 0.1]}, what="U3_2", progress=tell)
     assert heard[0] == (0.0, "branch 1, 1 orbits, F = 0.01") and heard[-1] == (1.0, "branch 1 has ended")
     assert rises(heard[1:]) and len(heard) == 1 + len(found.orbits)
+
+
+def test_error_bars_tell_of_the_run_and_its_companions():
+    heard, tell = noted()
+    fem.error_bars("inputs/sdnl100.inp", processes=1, progress=tell)
+    texts = [text for _, text in heard]
+    assert rises(heard) and texts[0].startswith("step 1/1, ") and texts[-3:] == [f"{n}/3 companions" for n in (1, 2, 3)]
+    assert [share for share, text in heard if text.startswith("step")][-1] == pytest.approx(0.2)
+
+
+def test_searches_tell_of_each_of_their_rounds():
+    """How many rounds there will be is not known: the share is that of one."""
+    heard, tell = noted()
+    lines: list[str] = []
+    fem.converge("inputs/sdnl100.inp", "max:T_e1", processes=1, say=lines.append, progress=tell)
+    rounds = [[each for each in heard if each[1].startswith(f"round {n}: ")] for n in range(1, len(lines) + 1)]
+    assert len(rounds) > 1 and all(map(rises, rounds)) and sum(map(len, rounds)) == len(heard)
+    heard, tell = noted()
+    given = {"step": 2, "parameters": {"EA": 21000.0, "density": 1150.0}, "workers": 1, "progress": tell}
+    found = fem.fit("inputs/circled_weight.inp", ["inputs/circled_weight.csv"], {"Cd": (0.3, 4.0)}, **given)
+    assert [text for _, text in heard] == [f"{n} runs" for n in range(1, found.search["runs"] + 1)]
+    assert heard[0][0] == 1.0 and 0.5 in [share for share, _ in heard] and heard[-1][0] == 1.0
+
+
+def test_a_comparison_tells_which_code_runs():
+    heard, tell = noted()
+    fem.compare("inputs/sdnl100.inp", ["calculix", "opensees"], time_limit=1e-9, error_bars=False, progress=tell)
+    assert rises(heard) and heard[-1] == (1.0, "compared")
+    assert [(pytest.approx(share), text) for share, text in heard[-3:-1]] == [(1 / 3, "CalculiX"), (2 / 3, "OpenSees")]
+
+
+LONG = {
+    "lyapunov": ["--time", "200", "--error", "none"],
+    "sections": ["--cycles", "20", "--points", "4"],
+    "orbits": ["--transient", "4"],
+}
+
+
+@pytest.mark.parametrize("command", LONG)
+def test_commands_show_it_unless_they_are_to_be_quiet(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(progress, "LINE_SECONDS", -1.0)
+    words = [command, RIGID, "--set", "A=0", "--set", "beta=1", *LONG[command], "--output", str(tmp_path / "out")]
+    assert main(words) == 0
+    assert "100% " in capsys.readouterr().out
+    assert main([*words, "--quiet"]) == 0
+    assert not capsys.readouterr().out
 
 
 class Terminal(io.StringIO):

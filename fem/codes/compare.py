@@ -38,6 +38,7 @@ from fem.errors import CommandError, DeckError, FemError, lacks, proposal
 from fem.model import Model
 from fem.model.named import names_of
 from fem.runs.own import Names, claim, deck_entry, deck_name
+from fem.runs.progress import Progress, part_of, showing
 from fem.show.style import OKABE_ITO, curve, legend_below, panels, save_png, tidy
 from fem.study.certainty.companions import RUN as OURS
 from fem.study.certainty.companions import Companions
@@ -257,6 +258,7 @@ def compare(
     python: str | Path | None = None,
     time_limit: float = 300.0,
     error_bars: bool = True,
+    progress: Progress = False,
 ) -> Comparison:
     """Run a deck here and in other codes, and compare printed displacements and forces of elements.
 
@@ -267,6 +269,7 @@ def compare(
     time_limit  seconds for each run of a code
     error_bars  ours by ``fem.error_bars`` for this mesh; theirs by a second run with dt/2, for schemes of second order;
                 known reasons (``reasons.py``) are tried for what differs by more than both
+    progress    as for ``run``
 
     Raises what ``fem.run`` raises for the deck itself; CommandError: no such code. What a code cannot do is in its row.
 
@@ -278,25 +281,29 @@ def compare(
     for code in codes:
         if code not in RUN:
             raise CommandError(f"{CODES.get(code, code)} is not run by fem compare; {proposal(code, RUN)}")
-    names, time, ours, bars = own_series(model, error_bars)
-    answers, values, its_bars = [], {}, {}
-    interpreter = str(python or sys.executable)
-    for code in codes:
-        answer = answer_of(code, model, interpreter, time_limit)
-        answers.append(answer)
-        values[code] = answer.at(names, time)
-        its_bars[code] = np.full_like(ours, np.nan)
-        if error_bars and answer.status == "done" and any(step.dynamic for step in model.steps):
-            half = answer_of(code, finer(model, 2), interpreter, time_limit).at(names, time)
-            its_bars[code] = RICHARDSON * np.abs(half - values[code])
-    from fem.model.quantities import says_si
-
-    extent = float(np.ptp(model.mesh.coordinates, axis=0).max(initial=0.0))
-    found = Comparison(names, time, ours, bars, tuple(answers), values, its_bars, says_si(model.heading), extent)
-    if not error_bars:
-        return found
+    interpreter, count = str(python or sys.executable), 1 + len(codes) + error_bars
     its_answer = partial(answer_of, python=interpreter, time_limit=time_limit)
-    return replace(found, tried=tuple(explanations(found, model, its_answer)))
+    with showing(progress) as told:
+        names, time, ours, bars = own_series(model, error_bars, part_of(told, 0.0, 1.0 / count))
+        answers, values, its_bars = [], {}, {}
+        for place, code in enumerate(codes, 1):
+            told.move(place / count, CODES[code])
+            answer = its_answer(code, model)
+            answers.append(answer)
+            values[code] = answer.at(names, time)
+            its_bars[code] = np.full_like(ours, np.nan)
+            if error_bars and answer.status == "done" and any(step.dynamic for step in model.steps):
+                half = its_answer(code, finer(model, 2)).at(names, time)
+                its_bars[code] = RICHARDSON * np.abs(half - values[code])
+        from fem.model.quantities import says_si
+
+        extent = float(np.ptp(model.mesh.coordinates, axis=0).max(initial=0.0))
+        found = Comparison(names, time, ours, bars, tuple(answers), values, its_bars, says_si(model.heading), extent)
+        if error_bars:
+            told.move(1.0 - 1.0 / count, "known reasons")
+            found = replace(found, tried=tuple(explanations(found, model, its_answer)))
+        told.move(1.0, "compared")
+        return found
 
 
 def explanations(found: Comparison, model: Model, its_answer: Callable[..., CodeAnswer]) -> Iterator[Explained]:
@@ -381,12 +388,12 @@ def run_here(changed: Model, model: Model, found: Comparison) -> Floats:
     return np.where(found.time[:, None] <= reach, np.column_stack(there), np.nan)
 
 
-def own_series(model: Model, with_bars: bool) -> tuple[tuple[str, ...], Floats, Floats, Floats]:
+def own_series(model: Model, with_bars: bool, progress: Progress) -> tuple[tuple[str, ...], Floats, Floats, Floats]:
     """Names, instants (k,), our values and their bars (k, c)."""
     nodes, elements = printed(model)
     names = names_of("n", ["U1", "U2", "U3"], nodes) + names_of("e", ["T"], elements)
-    found = wanted_bars(Companions(model, False, names=tuple(names))) if with_bars else None
-    track = found.tracks[OURS] if found else tracked(model, names)
+    found = wanted_bars(Companions(model, False, names=tuple(names)), None, progress) if with_bars else None
+    track = found.tracks[OURS] if found else tracked(model, names, progress=progress)
     last = np.append(np.diff(track.time) > 0.0, True)
     wanted = [track.names.index(name) for name in names]  # energies stand beside them
     bars = found.all_bars if found else np.full_like(track.values, np.nan)
@@ -482,7 +489,7 @@ def compare_as_asked(
     with claim(model, output, RECORD, names, "compare", force) as own:
         folder = own.path
         chosen = [each.strip() for each in codes.split(",") if each.strip()]
-        found = compare(model, chosen, python=python, time_limit=time_limit, error_bars=not plain)
+        found = compare(model, chosen, python=python, time_limit=time_limit, error_bars=not plain, progress=True)
         own.begin({"deck": deck_entry(model), "codes": chosen})
         write_table(folder / TABLE, COLUMNS, (list(map(shown, row)) for row in found.rows()))
         if found.tried:

@@ -31,6 +31,7 @@ from fem.model.quantities import says_si
 from fem.runner import Prepared, verdict_of
 from fem.runs.console import as_note, say
 from fem.runs.own import Names, check_file, claim, deck_entry
+from fem.runs.progress import Progress, showing
 from fem.show.style import save_png
 from fem.study.figures import residuals
 from fem.study.points import number, parameter_of
@@ -88,7 +89,9 @@ class Runs:
         questions: Sequence[Question],
         workers: int | None,
         stack: ExitStack,
+        progress: Progress,
     ) -> None:
+        self._progress = progress
         self.varied, self.count, self.failures, self.first_failure = varied, 0, Counter[str](), ""
         self._deck, self._own, self._questions = deck, own, questions
         self._workers, self._stack = workers or os.cpu_count() or 1, stack
@@ -113,13 +116,15 @@ class Runs:
                 jobs.append(Job(at, tightened(model, TIGHTER) if tighter else model, self._questions[record]))
             except FemError as error:
                 answers.append(Answer(at, verdict_of(error), self._questions[record].empty_row()))
-        for answer in chain(answers, self._solved(jobs)):
-            place, number = divmod(answer.point, len(records))
-            found[place][number] = np.array(answer.row)
-            if not np.isfinite(found[place][number]).all():
-                where = ", ".join(f"{name}={value:.6g}" for name, value in self.named(points[place]).items())
-                self.first_failure = self.first_failure or f"{answer.verdict} at {where}"
-                self.failures[answer.verdict] += 1
+        with showing(self._progress, len(points) * len(records)) as told:
+            for done, answer in enumerate(chain(answers, self._solved(jobs)), 1):
+                place, number = divmod(answer.point, len(records))
+                found[place][number] = np.array(answer.row)
+                if not np.isfinite(found[place][number]).all():
+                    where = ", ".join(f"{name}={value:.6g}" for name, value in self.named(points[place]).items())
+                    self.first_failure = self.first_failure or f"{answer.verdict} at {where}"
+                    self.failures[answer.verdict] += 1
+                told.move(done, f"{self.count + done} runs")
         self.count += len(jobs)
         if self.failures.total() > MOST_FAILURES:
             raise NoConvergence(f"more than {MOST_FAILURES} runs of the fit failed; the first: {self.first_failure}")
@@ -444,6 +449,7 @@ def fit(
     start: float | str = 0.0,
     workers: int | None = None,
     say: Say = lambda text: None,
+    progress: Progress = False,
 ) -> Fit:
     """Find the parameters of a deck with which its runs agree best with measurements.
 
@@ -461,6 +467,7 @@ def fit(
     start       time from which statistics count, or the ``*PARAMETER`` that holds it
     workers     largest number of processes; None: one per processor
     say         is told about each step of the search
+    progress    as for ``run``; the share is that of the runs of a step, as it is not known how many steps there will be
 
     Raises
     ------
@@ -496,7 +503,7 @@ def fit(
             raise CommandError(f"--sigma {name}={value:g}: expected a column and its standard deviation; {why}")
     questions = [Observed(record.columns, record.time, step, start) for record in measured]
     with ExitStack() as stack:
-        runs = Runs(prepared, varied, [record.parameters for record in measured], questions, workers, stack)
+        runs = Runs(prepared, varied, [record.parameters for record in measured], questions, workers, stack, progress)
         found = search(model, runs, numbers, sigma or {}, starts, say)
         return replace(found, is_si=says_si(model.heading), notices=(*gaps, *found.notices))
 
@@ -708,7 +715,7 @@ def write_fit(options: Namespace) -> int:
     records = [*options.records, *options.record]
     own = claim(model, options.output, RECORD, files, "fit", options.force)
     bounds, others = [parse_vary(text) for text in options.vary], {name: given[name] for name in same}
-    others |= {} if quiet else {"say": say}
+    others |= {} if quiet else {"say": say, "progress": True}
     found = fit(options.deck, records, bounds, parameters=fixed, sigma=dict(options.sigma), **others)
     with own:
         about = {each.name: getattr(found, each.name) for each in fields(found)}

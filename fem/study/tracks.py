@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
@@ -19,7 +20,9 @@ from fem.model import Model
 from fem.model.named import PRINTS, WORDS, Named, item_named, labels_of, names_of, number_named, split
 from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL
 from fem.runner import drive
+from fem.runs.console import RunProgress
 from fem.runs.history import History
+from fem.runs.progress import Progress, shown
 from fem.runs.record import Event, Modes, Requests, Rows, SilentSink
 from fem.runs.run_record import Timing
 from fem.runs.signals import Signals, labels_printed
@@ -117,10 +120,11 @@ class SeriesSink(SilentSink):
         return Track(self.model, self.names, step, time, dt, values, tuple(self.modes_found), tuple(self.events))
 
 
-def tracked(model: Model, names: Sequence[str], solver: str = "AUTO") -> Track:
+def tracked(model: Model, names: Sequence[str], solver: str = "AUTO", progress: Progress = False) -> Track:
     """Runs a model and keeps some numbers. Raises the errors of ``fem.run``."""
     sink = SeriesSink(model, tuple(names))
-    drive(model, Requests(solver, record_all=True, fields=False), None, Timing(), None, sink)
+    beside = [RunProgress(model, partial(shown, progress))] if progress else []
+    drive(model, Requests(solver, record_all=True, fields=False), None, Timing(), None, sink, *beside)
     return sink.track()
 
 

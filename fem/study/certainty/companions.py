@@ -9,10 +9,11 @@ another companion, with half of the shortest increment, if the others do not sho
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +23,7 @@ from fem.errors import CommandError, ModelError, NoConvergence
 from fem.model import Model, Step
 from fem.runner import drive, verdict_of
 from fem.runs.history import History
+from fem.runs.progress import Progress, showing
 from fem.runs.record import Requests
 from fem.runs.run_record import COMPLETED, Timing
 from fem.study.question import Answer, Job, Question, Row
@@ -215,10 +217,12 @@ class Companions:
         """Whether companions run after the run in its process, because other processes would not be ready sooner."""
         return likely_seconds(self.model) < LONG
 
-    def run(self, plain: History | Track, processes: int | None = None) -> dict[str, Answer]:
+    def run(
+        self, plain: History | Track, processes: int | None = None, progress: Progress = False
+    ) -> dict[str, Answer]:
         """Name -> result of all companions; in parallel processes if that is faster."""
         self.check_size(len(plain.time))
-        return answered(self.jobs(increments_of(plain)), processes)
+        return answered(self.jobs(increments_of(plain)), processes, progress)
 
     def check_size(self, increments: float) -> None:
         """CommandError: the numbers at all increments need more than half of the memory."""
@@ -229,7 +233,9 @@ class Companions:
             raise CommandError(f"{what}: {hint}")
 
     @contextmanager
-    def beginning(self, processes: int | None = None) -> Iterator[Callable[[History | Track], dict[str, Answer]]]:
+    def beginning(
+        self, processes: int | None = None
+    ) -> Iterator[Callable[[History | Track, Progress], dict[str, Answer]]]:
         """Starts the companions of a long run in other processes; some may follow it in this one, as do all of a short
         run, or of one with increments chosen by the solver. Yields a function that waits for their results.
         """
@@ -239,15 +245,15 @@ class Companions:
             self.check_size(likely_increments(self.model))
         jobs = self.jobs(None)
         if count < 2 or left_open or not jobs or self.is_short:
-            yield lambda plain: self.run(plain, processes)
+            yield lambda plain, progress: self.run(plain, processes, progress)
             return
         here, *others = shared(self.model, jobs.values(), count)
         with process_team(len(others)) as team:
             answers = spread(team, map(Block, others))
             next(answers)  # starts them
 
-            def collected(plain: History | Track) -> dict[str, Answer]:
-                return named(jobs, [*solve_block(here), *(each for some in answers for each in some)])
+            def collected(plain: History | Track, progress: Progress) -> dict[str, Answer]:
+                return counted(jobs, chain(map(solve_block, [here]), answers), progress)
 
             yield collected
 
@@ -275,10 +281,19 @@ def named(jobs: Mapping[str, Job], answers: list[Answer]) -> dict[str, Answer]:
     return {names[answer.point]: answer for answer in answers}
 
 
-def answered(jobs: Mapping[str, Job], processes: int | None) -> dict[str, Answer]:
+def answered(jobs: Mapping[str, Job], processes: int | None, progress: Progress = False) -> dict[str, Answer]:
     """Name -> answer of jobs, from answers with the number of the job."""
-    answers = on_this_machine(iter(jobs.values()), len(jobs), processes)
-    return named(jobs, [each for some in answers for each in some])
+    return counted(jobs, on_this_machine(iter(jobs.values()), len(jobs), processes), progress)
+
+
+def counted(jobs: Mapping[str, Job], answers: Iterable[list[Answer]], progress: Progress) -> dict[str, Answer]:
+    """Name -> answer, of answers as they come."""
+    found = list[Answer]()
+    with showing(progress, len(jobs)) as told:
+        for some in filter(None, answers):
+            found += some
+            told.move(len(found), f"{len(found)}/{len(jobs)} companions")
+    return named(jobs, found)
 
 
 def increments_of(plain: History | Track) -> dict[int, float]:

@@ -32,6 +32,7 @@ from fem.model.facts import natural_lengths
 from fem.model.named import WORDS, labels_of, members_named, number_named, series_named, set_named
 from fem.model.notices import damps_waves
 from fem.runner import verdict_of
+from fem.runs.progress import Progress, showing
 from fem.runs.run_record import COMPLETED
 from fem.study.certainty.companions import FINE, Companions, NumbersOverTime, answered, stretched
 from fem.study.certainty.error_bars import ErrorBars, bars_from, wanted_bars
@@ -178,6 +179,7 @@ class Rounds:
     solver: str
     processes: int | None
     say: Say
+    progress: Progress = False
     rounds: list[Round] = field(default_factory=list)
     why: str = ""
     is_slow: bool = False
@@ -207,7 +209,10 @@ class Rounds:
         bars, verdict = None, ""
         try:
             names = tuple(dict.fromkeys(chain.from_iterable(self.names.values())))
-            bars = wanted_bars(Companions(model, True, self.solver, names), self.processes)
+            with showing(self.progress) as told:
+                its = Companions(model, True, self.solver, names)
+                number = len(self.rounds) + 1
+                bars = wanted_bars(its, self.processes, lambda done, text: told.move(done, f"round {number}: {text}"))
         except NoConvergence as error:
             verdict = verdict_of(error)
         last = Round(choice, model, bars, verdict, time.perf_counter() - began)
@@ -335,7 +340,11 @@ def with_scheme(model: Model, integrator: str, rho: float) -> Model:
 
 
 def switches(
-    model: Model, names: Mapping[str, tuple[str, ...]], solver: str = "AUTO", processes: int | None = None
+    model: Model,
+    names: Mapping[str, tuple[str, ...]],
+    solver: str = "AUTO",
+    processes: int | None = None,
+    progress: Progress = False,
 ) -> Columns:
     """Numbers of the model and of each variant: columns ``switch`` and the numbers; NaN where a variant fails.
 
@@ -346,7 +355,7 @@ def switches(
     motion = NumbersOverTime(series, solver)
     jobs = {name: Job(place, each, motion, True) for place, (name, each) in enumerate(models.items())}
     values = np.full((len(models), len(names)), np.nan)
-    for row, answer in enumerate(map(answered(jobs, processes).__getitem__, models)):
+    for row, answer in enumerate(map(answered(jobs, processes, progress).__getitem__, models)):
         if answer.verdict == COMPLETED:
             bars = bars_from(answer.history, Companions(model, names=series), {})
             values[row] = [bars.value(name) for name in names]
@@ -374,6 +383,7 @@ def converge(
     processes: int | None = None,
     solver: str = "AUTO",
     say: Say = lambda text: None,
+    progress: Progress = False,
 ) -> Converged:
     """Find increments and a mesh with which numbers of a deck have a wanted accuracy.
 
@@ -385,6 +395,7 @@ def converge(
     processes   at most so many; None: one per processor
     solver      as in ``fem.run``
     say         receives a line on each round
+    progress    as for ``run``; the share is that of a round, as it is not known how many there will be
 
     Raises
     ------
@@ -401,7 +412,7 @@ def converge(
     if not 0.0 < within < 1.0:
         raise CommandError(f"the accuracy is {within:g}; expected a fraction between 0 and 1, as 0.01 for 1 %")
     names = dict(checked(name, model) for name in ([want] if isinstance(want, str) else want))
-    search = Rounds(names, within, limit, solver, processes, say)
+    search = Rounds(names, within, limit, solver, processes, say, progress)
     last = search.run(model)
     betas = undamped(model)
     if search.why and betas and not search.is_slow:
@@ -445,12 +456,12 @@ def write_converged(
     say: Say,
 ) -> int:
     """``fem converge``: the search, the parameters of peaks of lines that snap taut, and the deck."""
-    found = converge(deck, want, within, dict(parameters), limit=limit, processes=workers, say=say)
+    found = converge(deck, want, within, dict(parameters), limit=limit, processes=workers, say=say, progress=True)
     names = found.search.names
     peaks = {name: of for name, of in names.items() if name[:4] in ("max:", "min:") and of[0][:2] == "T_"}
     if peaks and slack_lines(found.model):
         say("lines can go slack; what decides the peaks, one change at a time:")
-        table = switches(found.model, peaks, processes=workers)
+        table = switches(found.model, peaks, processes=workers, progress=True)
         say(f"{'':32}" + "".join(f"{name:>16}" for name in peaks))
         for row, text in enumerate(table["switch"].tolist()):
             say(f"{text:32}" + "".join(f"{table[name][row]:16.6g}" for name in peaks))

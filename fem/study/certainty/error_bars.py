@@ -31,6 +31,7 @@ from fem.model.named import members_named, number_named, set_named
 from fem.model.quantities import ENERGIES
 from fem.runner import run
 from fem.runs.history import History
+from fem.runs.progress import Progress, part_of, showing
 from fem.runs.run_record import COMPLETED
 from fem.study.certainty.companions import DOUBLE, FACTORS, FINE, FOURFOLD, RUN, TIGHT, Companions, answered
 from fem.study.certainty.numbers import ROUND_OFF, Aligned, asked, peak_of, printed_names, round_offs, scales, statistic
@@ -70,6 +71,8 @@ HIDDEN = 0.02
 """Fraction of the numbers of a run that may have no order, because their error curves cross zero."""
 AT_ONCE = 1 << 17
 """Numbers whose errors are estimated together, to bound the memory."""
+PLAIN = 0.2
+"""Share of the work that the run itself counts as, beside its companions."""
 PARTS = ("dt", "mesh", "residual", "rows")
 IMPACT = "impact"
 """Kind of events at which velocities and forces jump."""
@@ -83,6 +86,7 @@ def error_bars(
     *,
     mesh: bool = True,
     solver: str = "AUTO",
+    progress: Progress = False,
 ) -> ErrorBars:
     """Run a deck with its companions, and return its numbers with error bars.
 
@@ -91,6 +95,7 @@ def error_bars(
     processes   at most so many (short runs use none besides this one); None: one per processor
     mesh        False: the mesh is the model, as of masses that are joined by bars; its bars are not split
     solver      as in ``fem.run``
+    progress    as for ``run``
 
     Raises what ``fem.run`` raises for the deck itself. A companion that fails leaves out its contribution
     (``ErrorBars.missing``).
@@ -102,11 +107,14 @@ def error_bars(
     model = read_model(deck, parameters)
     if model.earlier is not None:
         raise CommandError("no error bars for a run that continues another one: the state it begins with has none")
-    history, companions = run(model, solver=solver), Companions(model, mesh, solver)
-    return completed(history, companions, companions.run(history, processes), processes)
+    with showing(progress) as told:
+        history = run(model, solver=solver, progress=part_of(told, 0.0, PLAIN))
+        companions = Companions(model, mesh, solver)
+        answers = companions.run(history, processes, part_of(told, PLAIN, 1.0))
+        return completed(history, companions, answers, processes)
 
 
-def wanted_bars(companions: Companions, processes: int | None = None) -> ErrorBars:
+def wanted_bars(companions: Companions, processes: int | None = None, progress: Progress = False) -> ErrorBars:
     """Error bars of selected numbers only, for runs too long to be stored; energies are kept, too, to detect unstable
     companions.
 
@@ -115,8 +123,10 @@ def wanted_bars(companions: Companions, processes: int | None = None) -> ErrorBa
     wanted = companions.names or ()
     names = tuple(dict.fromkeys([*wanted, *ENERGIES])) if wanted else ()
     companions = replace(companions, names=names)
-    plain = tracked(companions.model, names, companions.solver)
-    return completed(plain, companions, companions.run(plain, processes), processes, frozenset(wanted))
+    with showing(progress) as told:
+        plain = tracked(companions.model, names, companions.solver, part_of(told, 0.0, PLAIN))
+        answers = companions.run(plain, processes, part_of(told, PLAIN, 1.0))
+        return completed(plain, companions, answers, processes, frozenset(wanted))
 
 
 def completed(

@@ -57,7 +57,7 @@ def run_with_bars(
             blocks = {name: [(its := results.table(name)).whole(without_errors(its))] for name in TABLES}
         tables = [TableLines(results.table(name), blocks.pop(name), names, model) for name in TABLES]
         run, instants = track_of(tables, names, model, results)
-        bars = completed(run, companions, answers(run), printed=printed_names(model))
+        bars = completed(run, companions, answers(run, not quiet), printed=printed_names(model))
     with FolderLock(folder):
         record = from_json((folder / RUN_RECORD).read_bytes())
         if record != results.record:
