@@ -29,7 +29,7 @@ from fem.study.question import Study
 from fem.study.rigidity import Rigidity, rigidity
 from fem.study.row import EXTREMES, LIFE, SCATTER, Record, layout_of
 from fem.study.scatter import life_of, read_scatter, write_lives, write_seeds
-from fem.study.sections import SAME, Sections
+from fem.study.sections import SAME, Sections, check_column
 from fem.study.sweep import Plan, Scheduler, Sweep, carry_out, computed, first_of, make_plan, report_failures, run_sweep
 
 
@@ -128,6 +128,7 @@ def write_sections(options: Namespace) -> int:
         first = first_of(options.deck, dict(options.parameters), read_vary(options.vary))
         return swept(options, study.decided(first))
     model = read_model(options.deck, dict(options.parameters))
+    check_column(model, study.what)
     with folder_of(options, model, study, ("section.csv", "track.csv", "section.png")) as own:
         folder = own.path
         section = study.section(model, not options.quiet)

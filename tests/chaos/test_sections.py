@@ -59,6 +59,29 @@ def test_increments_that_do_not_divide_the_period_are_refused():
         drive_period(read_deck(INPUTS / "pendulum_lumped.inp"))
 
 
+SWEPT = ["--vary", "A=3:4:2", "--set", "beta=0.5"]
+FEW = {
+    "sections": ["--cycles", "6", "--points", "4"],
+    "continue": ["--transient", "2", "--points", "4", "--method", "none"],
+    "orbits": ["--transient", "2"],
+}
+
+
+@pytest.mark.parametrize("command", FEW)
+def test_the_force_of_a_set_is_asked_for_by_its_name(command, tmp_path, capsys):
+    """Of one rod it is the force of that; a set that is not there is refused before anything is computed."""
+    words = [command, RIGID, *FEW[command], "--quiet"]
+    for more in ([], SWEPT) if command == "sections" else (SWEPT,):
+        for what, message in (("T_TOPS", "no element set TOPS; there are ROD, BOB"), ("T_BOB", "prints no T_2; it")):
+            assert main([*words, *more, "--what", what, "--output", str(tmp_path / "none")]) == 2
+            assert message in capsys.readouterr().err
+    found = []
+    for what in ("T_ROD", "T_e1", "U1_2"):
+        assert main([*words, *SWEPT, "--what", what, "--output", str(tmp_path / what)]) == 0
+        found.append(rows_of(tmp_path / what / f"{'orbits' if command == 'orbits' else 'sweep'}.csv"))
+    assert found[0] == found[1] != found[2]
+
+
 @pytest.mark.long
 def test_commands_write_tables_and_figures(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
