@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from fem.errors import CommandError
 WORDS = {"lyapunov": "Lyapunov exponent", "sections": "Section"}
 PICTURE = "section.png"
 MOST_PERIODS = 100_000
+PROGRESS = re.compile(r" *\d+% ")
+"""Lines of the commands that say how far they are."""
 
 
 class ChaosPanel:
@@ -92,9 +95,12 @@ class ChaosPanel:
         self.set_enabled(self._is_enabled)
         while process.is_running:
             await asyncio.sleep(0.3)
+            if PROGRESS.match(last := process.said.rpartition("\n")[2]):
+                self._said.text = f"computing: {WORDS[command]}, {last.strip()}"
         self._process, self._buttons[command].text = None, WORDS[command]
         self.set_enabled(self._is_enabled)
-        lines = [line for line in process.said.splitlines() if not line.startswith("written")]
+        said = process.said.splitlines()
+        lines = [line for line in said if not (line.startswith("written") or PROGRESS.match(line))]
         self._said.text = "stopped" if process.is_asked_to_stop else process.failure or "\n".join(lines)
         if (folder / PICTURE).is_file():
             with self._place:
