@@ -108,7 +108,7 @@ class PendulumPlace:
         with ui.expansion("Lyapunov exponent").props("dense").classes("w-full"):
             self._chaos = ChaosPanel(self._workplace, self._write_asked, has_section=False, over="100")
         with ui.expansion("Equations of motion").props("dense").classes("w-full"):
-            self._equations = ui.html("", sanitize=False).classes("fem-equations")
+            self._equations = ui.html("", sanitize=False).classes("w-full fem-equations")
             self._equations.props("data-testid=equations tabindex=0")
 
     def _take(self, name: str) -> None:

@@ -365,7 +365,11 @@ export default {
       for (const i of scene.sets[this.marked] || []) this.dot(pen, seen, i, 4.5);
       pen.fillStyle = this.ink;
       pen.font = "13px sans-serif";
-      if (this.names[number]) pen.fillText(this.names[number], left + 12, 20);
+      if (this.names[number]) { // the legend is at the top, the axes are on the left
+        pen.textAlign = "right";
+        pen.fillText(this.names[number], left + width - 12, height - 12);
+        pen.textAlign = "left";
+      }
       if (!number) this.label(scene, colours);
       if (scene.axes.length === 3) this.triad(pen, scene, see, left, height);
       pen.restore();

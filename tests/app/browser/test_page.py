@@ -286,6 +286,8 @@ def is_in_view(tab, selector) -> bool:
 def test_it_fits_a_phone(open_tab, look):
     """Nothing is wider than the screen."""
     tab = open_tab(viewport={"width": 390, "height": 844}, color_scheme=look)
+    for text in ("Equations of motion", "Lyapunov exponent"):
+        tab.page.get_by_text(text).first.click()
     set_short(tab, "0.05")
     tab.of("run").click()
     tab.ends("completed")
