@@ -278,6 +278,8 @@ def compare(
     for code in codes:
         if code not in RUN:
             raise CommandError(f"{CODES.get(code, code)} is not run by fem compare; {proposal(code, RUN)}")
+    if not any(step.static or step.dynamic for step in model.steps):
+        raise CommandError("fem compare compares *STATIC and *DYNAMIC steps, and the deck has none; see fem export")
     names, time, ours, bars = own_series(model, error_bars)
     answers, values, its_bars = [], {}, {}
     interpreter = str(python or sys.executable)
