@@ -17,6 +17,8 @@ from fem.model import Dynamic, Model
 
 PAIRS = 4
 """Pairs of time and value on each line of an amplitude but the last."""
+MOST_BACK = 3
+"""Back stresses that fit into the first line of *PLASTIC, of eight numbers."""
 WITHOUT = {"N", "T"}
 """Variables that trusses of Abaqus do not print."""
 
@@ -32,6 +34,12 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
         if {material.compression_ratio, material.tension_ratio} - {0.0, 1.0}:
             message = "RATIO: Abaqus keeps nothing of the modulus"
             writing.refuse("NO COMPRESSION|NO TENSION", "RATIO", message, "RATIO=0")
+        if material.plastic and material.compression_ratio != 1.0:
+            message = "*NO COMPRESSION beside *PLASTIC: Abaqus has it for elastic materials"
+            writing.refuse("NO COMPRESSION", "", message, "leave one of them out")
+        if material.plastic and len(material.plastic.back) > MOST_BACK:
+            message = f"{len(material.plastic.back)} back stresses: more than a line of Abaqus has"
+            writing.refuse("PLASTIC", "COMBINED", message, f"give {MOST_BACK}")
     writing.close()
     sections = tuple(replace(one, mass_rule="LUMPED", strain="GREEN", starting_tension=0.0) for one in model.sections)
     if sections:
@@ -51,7 +59,7 @@ def cards_of(text: str) -> Iterator[list[str]]:
         if line.startswith("*") and not line.startswith("**"):
             if card:
                 yield card
-            card = [line + (f"\t{number_of}" if line.startswith(("*DYNAMIC", "*CONTROLS")) else "")]
+            card = [line + (f"\t{number_of}" if line.startswith(("*STEP", "*DYNAMIC", "*CONTROLS")) else "")]
         else:
             card.append(line)
     yield card
@@ -64,6 +72,10 @@ def translated(card: list[str], model: Model, writing: Writing) -> list[str]:
     keyword = head.partition(",")[0]
     if keyword == "*SOLID SECTION":
         return [re.sub(r", (MASS|STRAIN)=[A-Z ]+", "", head), *lines]
+    if keyword == "*PLASTIC" and (count := lines[0].count(",") // 2) > 1 and "PARAMETERS" in head:
+        return [f"{head}, NUMBER BACKSTRESSES={count}", *lines]
+    if keyword == "*STEP" and (number_of := int(place)) >= 0 and model.steps[number_of].buckling:
+        return [re.sub(r", (NLGEOM|INC|AMPLITUDE)=[^,]+", "", head) + ", PERTURBATION", *lines]
     if keyword == "*DYNAMIC":
         procedure = model.steps[int(place)].dynamic
         assert procedure is not None

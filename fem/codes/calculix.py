@@ -2,20 +2,26 @@
 
 CalculiX expands T3D2 into a solid, whose free rotation about its axis prevents convergence in long motions. SPRINGA and
 MASS have no such rotation; the exported deck can also be read and run by this program, for tests.
+
+Its springs have no stiffness from their force, so decks with ``*BUCKLE`` are written as trusses.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from fem.arrays import Floats
-from fem.codes.export import Writing, one_line, source_of
+from fem.codes.abaqus import cards_of
+from fem.codes.export import FEATURES, Writing, forms_of, one_line, source_of
 from fem.codes.twin import PiecewiseSeries, Stage, Twin, hht_of, printed, twin_of
-from fem.deck.writer import card, rows_of
+from fem.deck.writer import card, rows_of, write_deck
 from fem.model import Model
+from fem.model.facts import distances
 from fem.model.named import names_of
 
 PRINTED = "FEM_PRINTED"
@@ -38,6 +44,8 @@ def table(rows: Iterable[Iterable[float]]) -> list[str]:
 def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
     """Suffix -> text of each file, and the notes."""
     writing = Writing("CalculiX", model)
+    if any(step.buckling for step in model.steps):
+        return {"_calculix.inp": "\n".join(buckling_lines(writing)) + "\n"}, writing.notes
     twin = twin_of(writing)
     note_dashpots(twin, writing)
     mesh, heading = model.mesh, f"** written by fem export from {source_of(model)}; units are those of the deck"
@@ -60,6 +68,53 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
     for series, name in curves.items():
         lines += [card("AMPLITUDE", NAME=name, TIME="TOTAL TIME"), *table(zip(*series, strict=True))]
     return {"_calculix.inp": "\n".join([*lines, *steps]) + "\n"}, writing.notes
+
+
+BUCKLING = {
+    "bars (T3D2, T2D2)", "mass of bars: LUMPED", "mass of bars: CONSISTENT", "mass of bars: ONE POINT",
+    "loads at nodes (CLOAD)", "weight, body forces", "linear buckling (BUCKLE)",
+}  # fmt: skip
+"""Features that a deck of trusses with *BUCKLE has."""
+CARDS = {
+    *"*HEADING *NODE *NSET *ELEMENT *ELSET *MATERIAL *ELASTIC *DENSITY *BOUNDARY *BUCKLE *CLOAD *DLOAD".split(),
+    "*SOLID SECTION", "*STEP", "*END STEP",
+}  # fmt: skip
+
+
+def buckling_lines(writing: Writing) -> list[str]:
+    """A deck whose only step is *BUCKLE: the cards of ours that CalculiX has. Its trusses are solids of square section
+    that bend at 12 E I/L^2: with an area of at least the square of the longest length, and the same E A, none does."""
+    model = writing.model
+    for name, is_in, word, below, _ in FEATURES:
+        if name in forms_of(writing.code) and name not in BUCKLING and is_in(model):
+            writing.refuse(word, below, f"{name} beside *BUCKLE: CalculiX cannot express this", "leave it out")
+    if len(model.steps) > 1:
+        message = "a step beside *BUCKLE: CalculiX 2.20 finds other factors after loads"
+        writing.refuse("BUCKLE", "", message, "leave the other steps out")
+    if model.mesh.is_of("T2D2").any():
+        writing.refuse("ELEMENT", "T2D2", "T2D2 beside *BUCKLE: written as T3D2 only", "use T3D2")
+    writing.close()
+    if any(section.strain != "GREEN" for section in model.sections):
+        writing.note("strain: GREEN in CalculiX; factors differ by the strain at which the structure buckles")
+    writing.note("areas are larger and moduli smaller, E A as in the deck: thin trusses of CalculiX bend as solids")
+    writing.note("CalculiX 2.20 loses factors below 1: make the loads smaller")
+    lines = list[str]()
+    thick = float(distances(model.mesh).max() ** 2) / min((section.area for section in model.sections), default=1.0)
+    sections = tuple(replace(one, area=one.area * thick) for one in model.sections)
+    thin = {
+        name: replace(one, young=(one.young or 0.0) / thick, density=one.density / thick)
+        for name, one in model.materials.items()
+    }
+    for head, *rows in cards_of(write_deck(replace(model, sections=sections, materials=thin))):
+        keyword = head.partition(",")[0]
+        if keyword == "*ELASTIC":
+            rows = [f"{row.partition(',')[0]}, 0." for row in rows]
+        if keyword == "*BUCKLE":
+            rows = [f"{rows[0]}, 1.E-8"]
+        if keyword in ("*SOLID SECTION", "*STEP"):
+            head = re.sub(r", (MASS|STRAIN|NLGEOM|NAME|INC|AMPLITUDE|EXTRAPOLATION)=[^,]+", "", head.partition("\t")[0])
+        lines += [head, *rows] if keyword in CARDS else []
+    return [lines[0], f"** written by fem export from {source_of(model)}; units are those of the deck", *lines[1:]]
 
 
 def note_dashpots(twin: Twin, writing: Writing) -> None:

@@ -9,8 +9,9 @@ from typing import TypeAlias
 import numpy as np
 
 from fem.codes.export import Writing, comments, stem_of
-from fem.codes.twin import Stage, Twin, radius_of, twin_of
+from fem.codes.twin import Member, Stage, Twin, radius_of, twin_of
 from fem.model import Dashpot, Model, Spring
+from fem.model.materials import Plastic
 
 FAR = 1e3
 """Strain beyond the ends of a table up to which its force is constant; OpenSees would continue with the last slope."""
@@ -27,6 +28,7 @@ MEANINGS = {
     "FIXED": "node label: held in x, y, z in all steps (1) or not (0)",
     "MASSES": "node label: mass beside that of the bars",
     "MEMBERS": "element: nodes, EA, in compression, viscosity, initial strain, mass/length, consistent",
+    "PLASTIC": "element that yields: material, and its numbers as forces over strains of the members",
     "TABLES": "element label: nodes, viscosity, strains, forces",
     "DOF_SPRINGS": "element label: nodes (0: the ground), dof, stiffness, viscosity, elongations, forces",
     "DISPLACEMENTS": "at the start: node, dof, value",
@@ -50,7 +52,7 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
         is_own = m.mass > 0.0 and (not m.off or bool(twin.free[m.first] and twin.free[m.last]))
         if is_own:
             masses[[m.first, m.last]] -= m.mass / (3.0 if m.off else 2.0)
-        strain = (m.distance - m.length0 + (m.pretension / m.stiffness if m.stiffness else 0.0)) / m.distance
+        strain = m.strain
         stiff, rho = m.stiffness * m.distance, m.mass / m.distance * is_own
         own = (stiff * m.plus, stiff * m.minus, m.damping * m.distance, strain, rho, int(is_own and m.off > 0.0))
         members[m.label] = (*twin.ends(m), *own)
@@ -61,6 +63,7 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
         "FIXED": {twin.label(n): tuple(map(int, held)) for n, held in enumerate(twin.fixed) if held.any()},
         "MASSES": {twin.label(n): float(masses[n]) for n in some.nonzero()[0].tolist()},
         "MEMBERS": members,
+        "PLASTIC": yielding(twin, writing),
         "TABLES": tables,
         "DOF_SPRINGS": dof_springs(twin, writing),
         "NODE_SETS": {name: mesh.node_labels[its].tolist() for name, its in mesh.node_sets.items()},
@@ -104,6 +107,47 @@ def flat(elongations: Sequence[float], forces: Sequence[float]) -> tuple[list[fl
     """A table with constant force beyond its ends."""
     places = [elongations[0] - FAR, *elongations, elongations[-1] + FAR]
     return places, [forces[0], *forces, forces[-1]]
+
+
+def yielding(twin: Twin, writing: Writing) -> dict[int, Row]:
+    """Laws of the bars that yield, by element label; refusals of those that OpenSees does not have."""
+    mesh, laws = twin.model.mesh, dict[int, Plastic | None]()
+    for section in twin.model.sections:
+        labels = mesh.element_labels[mesh.elements_of(section.element_set)].tolist()
+        laws |= dict.fromkeys(labels, twin.model.materials[section.material].plastic)
+    found = dict[int, Row]()
+    for m in twin.members:
+        if (own := laws.get(m.label)) is None:
+            continue
+        if m.plus != m.minus:
+            writing.refuse("NO COMPRESSION", "", "a cable that yields: OpenSees cannot express this", "use *ELASTIC")
+        if len(own.rows) > 2:
+            message = f"*PLASTIC of {len(own.rows)} rows: Hardening of OpenSees is linear"
+            writing.refuse("PLASTIC", "", message, "give two rows")
+        if len({gamma > 0.0 for _, gamma in own.back}) == 2 or (own.growth[0] and not all(own.back[-1])):
+            message = "a back stress without gamma: UVCuniaxial of OpenSees needs one"
+            writing.refuse("PLASTIC", "COMBINED", message, "give all of them a gamma")
+        if abs(m.strain) * m.stiffness * m.distance > m.area * own.rows[0][0]:
+            writing.refuse("PLASTIC", "", f"element {m.label} yields before the first step", "lower its prestress")
+        if len(own.rows) == 2 and own.hardening == "ISOTROPIC":
+            writing.note("*PLASTIC: beyond the last row the yield stress of OpenSees grows on, ours is constant")
+        found[m.label] = law_of(m, own)
+    return found
+
+
+def law_of(m: Member, own: Plastic) -> Row:
+    """A material of OpenSees and its numbers: forces over strains of the drawn length, of which ours are ``per``."""
+    per = m.distance / m.length0
+    stiff, limit, scale = m.stiffness * m.distance, m.area * own.rows[0][0], m.area * per
+    if any(gamma for _, gamma in own.back):
+        pairs = [number for modulus, gamma in own.back for number in (scale * modulus, gamma * per)]
+        most, haste = own.growth
+        return "UVCuniaxial", stiff, limit, m.area * most, haste * per, 0.0, 1.0, len(own.back), *pairs
+    slope = sum(modulus for modulus, _ in own.back)
+    if len(own.rows) > 1:
+        slope = (own.rows[1][0] - own.rows[0][0]) / own.rows[1][1]
+    is_isotropic = own.hardening == "ISOTROPIC"
+    return "Hardening", stiff, limit, *((scale * slope, 0.0) if is_isotropic else (0.0, scale * slope))
 
 
 def dof_springs(twin: Twin, writing: Writing) -> dict[int, Row]:

@@ -55,6 +55,13 @@ class Member(NamedTuple):
     table: tuple[tuple[float, float], ...] = ()
 
     @property
+    def strain(self) -> float:
+        """At the start, over the distance of the nodes; with it stiffness * distance gives the force."""
+        return (
+            self.distance - self.length0 + (self.pretension / self.stiffness if self.stiffness else 0.0)
+        ) / self.distance
+
+    @property
     def rows(self) -> tuple[tuple[float, float], ...]:
         """(force, elongation from the distance of the nodes), as far as the length, either way; none of a spring."""
         gap = self.length0 - self.distance
@@ -185,7 +192,8 @@ def twin_of(writing: Writing, keeps_off: bool = False) -> Twin:
     DeckError: features that a twin cannot have; differences are noted."""
     writing.close()
     model = writing.model
-    system = assemble(model)
+    elastic = {name: replace(one, plastic=None) for name, one in model.materials.items()}
+    system = assemble(replace(model, materials=elastic))  # members that yield have their elastic stiffness here
     u, v = np.zeros((2, system.size))
     for each in model.initial_conditions:
         if each.kind in ("DISPLACEMENT", "VELOCITY"):

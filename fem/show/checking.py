@@ -30,6 +30,7 @@ from fem.model.mesh import BARS
 from fem.model.notices import held_dofs, held_nodes
 from fem.model.quantities import in_newtons
 from fem.model.steps import Dynamic, Step
+from fem.model.stretch import loads_of
 from fem.model.surroundings import STEEPEST, WHOLE, breaking, current_at, wave_numbers
 from fem.model.taut_starts import told_of_starts
 from fem.model.vessels import MOTIONS, moved_by
@@ -461,6 +462,45 @@ def describe_step(number: int, step: Step, bars: CheckedBars) -> str:
     return text
 
 
+def struts(model: Model, bars: CheckedBars) -> tuple[Ints, Floats, Floats]:
+    """Single bars that bend, hinged at both ends, under compression: places in ``bars``; N at the positions and with
+    the prestress of the deck; Euler's load pi^2 E I/L^2. Lines of several bars buckle in the model itself."""
+    size = len(model.mesh.element_labels)
+    inertia, stress, strain = np.zeros(size), np.zeros(size), np.full(size, "GREEN", object)
+    for section in model.sections:
+        own = model.mesh.elements_of(section.element_set)
+        inertia[own], strain[own] = section.inertia, section.strain
+    for each in model.initial_conditions:
+        if each.kind == "STRESS":
+            stress[model.mesh.elements_of(each.target)] = each.value
+    inertia[model.bent_at[1][model.bent_at[1] >= 0]] = 0.0
+    kept = bars.elements
+    force = bars.area * (bars.young * loads_of(1.0 + bars.stretch, strain[kept]) + stress[kept])
+    chosen = np.flatnonzero((inertia[kept] > 0.0) & (force < 0.0))
+    return chosen, force[chosen], (np.pi**2 * bars.young * inertia[kept] / bars.length0**2)[chosen]
+
+
+def describe_struts(model: Model, bars: CheckedBars) -> list[str]:
+    """A line with the strut that is nearest to its Euler load."""
+    chosen, force, limit = struts(model, bars)
+    if not chosen.size:
+        return []
+    used = -force / limit
+    most = int(used.argmax())
+    told = f"N {force[most]:.6g} of Euler's {-limit[most]:.6g} (element {bars.labels[chosen[most]]})"
+    return [f"struts      use at most {used[most]:.3g} of their buckling load, at the positions of the deck: {told}"]
+
+
+def buckled_struts(model: Model, bars: CheckedBars) -> list[str]:
+    """Struts beyond their Euler load; the model keeps them straight."""
+    return [
+        f"element {bars.labels[place]} is pressed by {-force:.4g}, {-force / limit:.3g} times its Euler load: it would "
+        "buckle, and stays straight here (divide it into several bars)"
+        for place, force, limit in zip(*struts(model, bars), strict=True)
+        if -force > limit
+    ][:LISTED]
+
+
 MOST_COUNTED = 600
 """Dofs of the nodes up to which mechanisms are counted here: half a second."""
 
@@ -880,7 +920,16 @@ def vessels(model: Model, bars: CheckedBars) -> list[str]:
 
 
 CHECKS: tuple[Callable[[Model, CheckedBars], list[str]], ...] = (
-    *(loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes, straight_branches),
+    *(
+        buckled_struts,
+        loose_nodes,
+        bars_of_odd_length,
+        free_bodies,
+        nothing_acts,
+        floating_across,
+        massless_nodes,
+        straight_branches,
+    ),
     *(
         increments,
         ringing,
@@ -945,7 +994,8 @@ def check(deck: str | Path | Model, *, parameters: Mapping[str, float] | None = 
         raise ModelError(f"{model.source or 'model'}: element {label} has no finite length")
     bars = collect_bars(model)
     title = f": {model.heading[0].strip()}" if model.heading else ""
-    lines = [f"{model.source or 'model'}{title}", *describe(model, bars), *describe_rigidity(model), "", "steps"]
+    lines = [f"{model.source or 'model'}{title}", *describe(model, bars), *describe_rigidity(model)]
+    lines += [*describe_struts(model, bars), "", "steps"]
     lines += [f"  {describe_step(number, step, bars)}" for number, step in enumerate(model.steps, start=1)]
     found = [text for look in CHECKS for text in look(model, bars)]
     told = tuple(text for text in model.notices if text not in found)
