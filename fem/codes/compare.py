@@ -281,29 +281,9 @@ def compare(
     for code in codes:
         if code not in RUN:
             raise CommandError(f"{CODES.get(code, code)} is not run by fem compare; {proposal(code, RUN)}")
-<<<<<<< HEAD
-    interpreter, count = str(python or sys.executable), 1 + len(codes) + error_bars
-=======
     if not any(step.static or step.dynamic for step in model.steps):
         raise CommandError("fem compare compares *STATIC and *DYNAMIC steps, and the deck has none; see fem export")
-    names, time, ours, bars = own_series(model, error_bars)
-    answers, values, its_bars = [], {}, {}
-    interpreter = str(python or sys.executable)
-    for code in codes:
-        answer = answer_of(code, model, interpreter, time_limit)
-        answers.append(answer)
-        values[code] = answer.at(names, time)
-        its_bars[code] = np.full_like(ours, np.nan)
-        if error_bars and answer.status == "done" and any(step.dynamic for step in model.steps):
-            half = answer_of(code, finer(model, 2), interpreter, time_limit).at(names, time)
-            its_bars[code] = RICHARDSON * np.abs(half - values[code])
-    from fem.model.quantities import says_si
-
-    extent = float(np.ptp(model.mesh.coordinates, axis=0).max(initial=0.0))
-    found = Comparison(names, time, ours, bars, tuple(answers), values, its_bars, says_si(model.heading), extent)
-    if not error_bars:
-        return found
->>>>>>> struct2
+    interpreter, count = str(python or sys.executable), 1 + len(codes) + error_bars
     its_answer = partial(answer_of, python=interpreter, time_limit=time_limit)
     with showing(progress) as told:
         names, time, ours, bars = own_series(model, error_bars, part_of(told, 0.0, 1.0 / count))
