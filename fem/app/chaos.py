@@ -15,7 +15,7 @@ from fem.errors import CommandError
 
 WORDS = {"lyapunov": "Lyapunov exponent", "sections": "Section"}
 PICTURE = "section.png"
-MOST_PERIODS = 100_000
+MOST_PERIODS, MOST_POINTS = 100_000, 128
 PROGRESS = re.compile(r" *\d+% ")
 """Lines of the commands that say how far they are."""
 
@@ -71,8 +71,9 @@ class ChaosPanel:
                 raise CommandError(f"{field.label}: {field.wrong}")
         if command == "lyapunov":
             return ["--error", "none", *(["--time", repr(self._over.value)] if self._over.value else [])]
+        cycles = int(self._cycles.value or 0)
         period = ["--period", repr(self._period.value)] if self._period.value else []
-        return ["--cycles", str(int(self._cycles.value or 0)), *period]
+        return ["--cycles", str(cycles), "--points", str(min(cycles, MOST_POINTS)), *period]
 
     async def _compute(self, command: str) -> None:
         """Asked for again, it stops."""
