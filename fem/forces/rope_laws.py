@@ -467,12 +467,14 @@ def stored_in(group: RopeBars, index: int, u: Floats, state: Floats) -> float:
 
 
 def trouble(group: RopeBars, system: Any, u: Floats, state: Floats) -> str:
-    """Which bar has not found its slow strain."""
+    """Which bar has not found its slow or plastic strain."""
     for index, element in enumerate(group.elements.tolist()):
         is_lost = np.isnan(state[group.places[index, STATE] + LOST])
         if is_lost and np.isfinite(u.reshape(-1, 3)[group.nodes[index]]).all():
             name = system.model.mesh.element_names[element]
-            return f"no delayed strain (*DYNAMIC STIFFNESS) is found for element {name} in this increment."
+            is_plastic = group.kinds[index, LAW] == PLASTIC
+            what = "plastic strain (*PLASTIC)" if is_plastic else "delayed strain (*DYNAMIC STIFFNESS)"
+            return f"no {what} is found for element {name} in this increment."
     return ""
 
 
@@ -533,7 +535,8 @@ ROPE_LAWS = Family(
 # C (1 - exp(-gamma x))/gamma with x = the growth of p, which one equation gives. Stored: stress^2/(2 E) + sum
 # a_k^2/(2 C_k); the rest of the work, Y dp + sum gamma_k a_k^2/C_k dp, is lost. A slack cable keeps its plastic strain.
 # Source: C. O. Frederick, P. J. Armstrong, Mater. High Temp. 24 (2007) 1; J. L. Chaboche, Int. J. Plasticity 2 (1986).
-# Source of LAGGING: E. Falkenberg, V. Ahjem, L. Yang, Best practice for polyester rope mooring systems, OTC-27761
+# Source of LAGGING: E. Falkenberg, V. Ahjem, L. Yang, Best practice for analysis of polyester rope mooring systems,
+# OTC-27761
 # (2017); Z. Wei, H. B. Bingham, Y. Shao, ESOMOOR D5.1 (2026); M. Hall, B. Duong, E. Lozon, IOWTC2023-119524.
 
 CLOSE = 1e-6
