@@ -567,7 +567,8 @@ def confirm(factor: Factor, known: Floats, squares: Floats, shapes: Floats) -> t
             break
         last, x = worst, x - change
     now = np.where(is_zero, 0.0, now)
-    return now[good], x[:, good], np.concatenate([now[~good], beyond])
+    # omega^2 is confirmed, its error the square of the shape's; but a stiff bar makes a force of what the shape is off
+    return now[good], (x - change)[:, good], np.concatenate([now[~good], beyond])
 
 
 def _apart_from(pencil: Pencil, x: Floats, known: Floats) -> Floats:

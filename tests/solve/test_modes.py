@@ -149,6 +149,7 @@ def trusses():
 @settings(max_examples=12)
 @given(trusses())
 @example((3242, "LUMPED", 11.0))  # turned, a mode is confirmed by the third shift only
+@example((395321, "LUMPED", 11.0))  # turned, two modes lost by what their shapes were off at a stiff bar
 def test_turning_a_truss_changes_no_mode(drawn):
     """Nor does seeking a few of them by Lanczos; stiffnesses from 1 to 1e11 in one model."""
     seed, rule, width = drawn
