@@ -289,9 +289,13 @@ def add_pictures(commands: Any) -> None:
     where = "breaking load of an element set, or of all bars, for the utilisation on the first page; may be repeated"
     form = {"metavar": "[SET=]FORCE", "type": option.strength, "action": "append", "default": []}
     told.add_argument("--strength", **form, help=where)
-    told.set_defaults(command=late("fem.show.report:report", is_told=True))
-    for command in (plot, film, told):
-        command.add_argument("folder", metavar="DIR", type=option.folder_name, help="folder with the results of a run")
+    what = "print the page as PDF, too (by Chromium, else by WeasyPrint, the extra pdf)"
+    told.add_argument("--pdf", action="store_true", help=what)
+    told.add_argument("--compare", action="store_true", help="compare the runs of several folders on one page")
+    told.set_defaults(command=late("fem.show.report:report_command", is_told=True))
+    for command, count in ((plot, {}), (film, {}), (told, {"nargs": "+"})):
+        what = "folder with the results of a run"
+        command.add_argument("folder", metavar="DIR", type=option.folder_name, help=what, **count)
 
 
 def add_analyses(commands: Any) -> None:

@@ -210,7 +210,7 @@ def open_regular(path: Path, flags: int = 0) -> BinaryIO:
 
 
 MARK = "made by fem, deck "
-REPORT = "report.html"
+REPORT, PAPER = "report.html", "report.pdf"
 """What ``fem report`` writes into a folder of results: stale once the command that filled it runs again."""
 
 

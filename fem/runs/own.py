@@ -20,6 +20,7 @@ import numpy as np
 
 from fem.commands.files import (
     LOCK,
+    PAPER,
     PART,
     REPORT,
     FolderLock,
@@ -50,7 +51,7 @@ FILMS = ("gif", "mp4", "html")
 PLOTTED = tuple(f"{name}.png" for name in FIGURES[:3])
 """What ``run --plot`` draws."""
 PICTURES = tuple(f"{name}.{form}" for name in FIGURES for form in FORMATS) + tuple(f"{FILM}.{form}" for form in FILMS)
-PICTURES += (REPORT,)
+PICTURES += (REPORT, PAPER)
 """All that is drawn into a folder of results, out of date once the deck is run again."""
 POSTED = ".", r"(rainflow|range)_[A-Z]+[1-3]?_.+\.(csv|png)"
 """Folders and names of files that ``fem post`` writes beside the tables; out of date once the deck is run again."""
@@ -160,7 +161,7 @@ def number_in(value: Any) -> float:
 
 def listed_there(record: Mapping[str, Any]) -> Names:
     """The files that a record lists, and the report: all belong to the program."""
-    return Names(listed_names(record), pictures=(REPORT,))
+    return Names(listed_names(record), pictures=(REPORT, PAPER))
 
 
 def claim(

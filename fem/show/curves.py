@@ -16,11 +16,9 @@ from fem.model.quantities import NODAL, QUANTITIES, Quantity
 from fem.runs.read import KEY, LEAST_INSTANTS, Missing, Results, instant_keys
 from fem.runs.record import Event
 from fem.show import style
-from fem.show.reading import NODES, REST, RecordedMotion, nodes_at, overview, read_motion, slack_spells
+from fem.show.reading import ERROR, NODES, REST, RecordedMotion, nodes_at, overview, read_motion, slack_spells
 from fem.show.shapes import shade
 
-ERROR = "_err"
-"""Suffix of columns of error bars (``fem run --error-bars``)."""
 CURVES = ("kinetic", "potential (0 at lowest)", "strain", "total", "external work", "dissipated")
 TOTAL = 3
 

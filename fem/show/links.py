@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from fem.arrays import Flags, Floats, Ints
-from fem.runs.read import LEAST_INSTANTS, Missing, Results, extremes
+from fem.runs.read import LEAST_INSTANTS, Missing, Results
 from fem.runs.record import Acting
 from fem.show import reading, style
 from fem.show.curves import force_figure, printed
@@ -457,12 +457,10 @@ def orbit_panels(count: int, title: str) -> tuple[Figure, list[Axes]]:
 
 def orbit(panel: Axes, x: Floats, y: Floats, place: int, label: str) -> None:
     """One orbit; a dot where it starts."""
-    rows = np.stack([x, y], axis=1)
-    rows = extremes(rows, -(-len(rows) * 4 // MOST_POINTS)) if len(rows) > MOST_POINTS else rows
     look: dict[str, Any] = {"color": style.OKABE_ITO[place], "ls": style.DASHES[place], "lw": 1.2}
-    if len(x) > MOST_POINTS:
-        look |= {"ls": "-", "lw": 0.5}
-    panel.plot(rows[:, 0], rows[:, 1], label=label, **look)
+    if len(x) > MOST_POINTS:  # all of them, as pixels: fewer would cut the corners of the orbit
+        look |= {"ls": "-", "lw": 0.5, "rasterized": True}
+    panel.plot(x, y, label=label, **look)
     panel.plot(x[0], y[0], "o", color=style.OKABE_ITO[place], ms=5)
 
 

@@ -136,6 +136,7 @@ def shown(value: Any) -> str:
 
 
 def picture(figure: Figure, caption: str = "") -> Picture:
+    style.shorten_numbers(figure)
     svg = as_svg(figure)
     if len(svg) <= LARGEST_SVG:
         return Picture(svg=svg, caption=caption)

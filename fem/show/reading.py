@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from matplotlib.cm import ScalarMappable
@@ -337,8 +338,17 @@ def read_printed(table: CsvTable, column: str, request: str) -> Tensions:
     raise Missing(f"{table.path.name} contains no {column} at three instants: request {request} of {column}")
 
 
-Extreme: TypeAlias = tuple[float, str, float]
-"""Value, label and time."""
+class Extreme(NamedTuple):
+    """A value, the label of its node or element, its time, and its error bar, NaN where it has none."""
+
+    value: float
+    label: str
+    time: float
+    error: float = math.nan
+
+
+ERROR = "_err"
+"""Suffix of columns of error bars (``fem run --error-bars``)."""
 
 
 def extremes_of(
@@ -346,7 +356,9 @@ def extremes_of(
 ) -> dict[tuple[str, str], Extreme]:
     """(column, ``least`` or ``greatest``) -> of all labels, or of these; without columns that are NaN throughout."""
     found: dict[tuple[str, str], Extreme] = {}
-    for block in table.blocks((*table.columns[2:4], *columns)) if columns else ():
+    bars = [column + ERROR for column in columns if column + ERROR in table.columns]
+    bar_of = {name.removesuffix(ERROR): place for place, name in enumerate(bars, start=2 + len(columns))}
+    for block in table.blocks((*table.columns[2:4], *columns, *bars)) if columns else ():
         rows = block if labels is None else block[np.isin(block[:, 1], labels)]
         for place, column in enumerate(columns, start=2):
             values = rows[:, place]
@@ -355,7 +367,10 @@ def extremes_of(
             for which, row in (("least", int(np.nanargmin(values))), ("greatest", int(np.nanargmax(values)))):
                 best = found.get((column, which))
                 if best is None or (values[row] - best[0]) * (1.0 if which == "greatest" else -1.0) > 0.0:
-                    found[column, which] = float(values[row]), f"{rows[row, 1]:.0f}", float(rows[row, 0])
+                    error = float(rows[row, bar_of[column]]) if column in bar_of else math.nan
+                    found[column, which] = Extreme(
+                        values[row].item(), f"{rows[row, 1]:.0f}", rows[row, 0].item(), error
+                    )
     return found
 
 
@@ -369,7 +384,7 @@ def extremes_in_fields(results: Results, labels: Ints | None = None) -> dict[tup
     values, ends = found.values[:, chosen], dict[tuple[str, str], Extreme]()
     for which, flat in (("least", values.argmin()), ("greatest", values.argmax())) if len(chosen) else ():
         row, at = divmod(int(flat), len(chosen))
-        ends["T", which] = float(values[row, at]), str(found.labels[chosen[at]]), float(found.time[row])
+        ends["T", which] = Extreme(float(values[row, at]), str(found.labels[chosen[at]]), float(found.time[row]))
     return ends
 
 

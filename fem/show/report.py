@@ -12,19 +12,21 @@ import hashlib
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from fem.arrays import Columns, Say
+from fem.arrays import Columns, Floats, Say
 from fem.commands.files import REPORT, is_marked, mark_of, replace_file
 from fem.errors import CommandError
 from fem.model import FAILURES
 from fem.model.named import Named
 from fem.model.quantities import ENERGIES
+from fem.runs.fields import read_field
 from fem.runs.frames import si_unit
 from fem.runs.own import check_file, listed_names, number_in, read_record, usable_folder
 from fem.runs.read import Missing, Results, open_results
@@ -32,18 +34,30 @@ from fem.runs.run_record import COMPLETED, RUNNING
 from fem.runs.sweep_files import read_columns, table_in
 from fem.show import style
 from fem.show.animate import animate
-from fem.show.page import Facts, Page, PageSection, PageTable, Words, drawn, facts, grid, picture, records
+from fem.show.curves import printed
+from fem.show.page import Facts, Page, PageSection, PageTable, Words, drawn, facts, grid, picture, records, shown
+from fem.show.paper import print_page
 from fem.show.plot import WHAT
-from fem.show.reading import Extreme, extremes_in_fields, extremes_of, members_of, overview, plane_of
+from fem.show.reading import (
+    ERROR,
+    NODES,
+    Extreme,
+    extremes_in_fields,
+    extremes_of,
+    members_of,
+    overview,
+    plane_of,
+    read_tensions,
+)
 from fem.show.scenery import draw_scenery, with_scenery
 from fem.show.shapes import draw_bars, dress, shapes
-from fem.show.style import MOST_CURVES, curve, legend_below, panels, some_of, tidy
+from fem.show.style import MOST_CURVES, curve, legend_below, panels, prefixed, some_of, tidy
 
 RECORDS = ("run.json", "sweep.json", "lyapunov.json", "sections.json", "validation.json")
 
 
 def report(
-    folder: str | Path,
+    folder: str | Path | Sequence[str | Path],
     output: str | Path | None = None,
     *,
     title: str = "",
@@ -51,43 +65,62 @@ def report(
     note: str = "",
     date: str = "",
     strength: Mapping[str, float] | Iterable[tuple[str, float]] = (),
+    pdf: bool = False,
     force: bool = False,
     say: Say = lambda text: None,
 ) -> Path:
     """Write the report of a run, a sweep, exponents, sections or a validation. Returns the file written.
 
-    folder    results folder
-    output    file of the page; None: ``report.html`` in the folder
+    folder    results folder, or several of runs, which are then compared
+    output    file of the page; None: ``report.html`` in the (first) folder
     title, author, note, date  of the title block; defaults: the heading of the deck, today
     strength  of a run: element set (empty: all bars) -> breaking load, for the utilisation beside that of *FAILURE
+    pdf       write a PDF of the same name, too, printed by Chromium or WeasyPrint
     force     overwrite a file that the program did not write
     say       function that receives messages: what is written
 
     Raises
     ------
-    CommandError  there are no results or no such element set, or the file exists and was not written by the program.
+    CommandError  there are no results or no such element set, the file exists and was not written by the program, or
+                  nothing prints a PDF.
 
     >>> _ = fem.run("inputs/sdnl100.inp", output="results/told")
     >>> fem.report("results/told").name
     'report.html'
     """
-    page = page_of(Path(folder), dict(strength))
+    folders = [Path(folder)] if isinstance(folder, str | Path) else [Path(each) for each in folder]
+    first = folders[0]
+    page = page_of(first, dict(strength)) if len(folders) == 1 else page_of_runs(folders, dict(strength))
     if title:
         page.lines.insert(0, page.title)
     page.title, page.note = title or page.title, note
-    record = next(found for name in RECORDS if (found := read_record(Path(folder) / name)) is not None)
+    record = next(found for name in RECORDS if (found := read_record(first / name)) is not None)
     deck, version = record.get("deck") or {}, (record.get("versions") or {}).get("fem")
     about: dict[str, Any] = {"author": author, "date": date or datetime.date.today().isoformat()}
-    about |= {"program": version and f"fem {version}", "deck": deck.get("file"), "SHA-256": deck.get("sha256")}
+    about |= {"program": version and f"fem {version}"}
+    if len(folders) == 1:
+        about |= {"deck": deck.get("file"), "SHA-256": deck.get("sha256")}
     page.about = facts(about)
-    path = Path(output) if output is not None else Path(folder) / REPORT
-    check_file(path, (), force, is_marked(path, page.mark))
+    path = Path(output) if output is not None else first / REPORT
+    files = [path, path.with_suffix(".pdf")] if pdf else [path]
+    for file in files:
+        check_file(file, (), force, is_marked(file, page.mark))
     usable_folder(path.parent)
     text = page.html()
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(path, text.encode(errors="replace"))
     say(f"{path} ({len(text) / 1e6:.1f} MB)")
+    if pdf:
+        print_page(path, files[1], page.mark)
+        say(str(files[1]))
     return path
+
+
+def report_command(folder: list[Path], compare: bool, **options: Any) -> None:
+    """``fem report``. CommandError: several folders, and it is not said that they are to be compared, or only one."""
+    if compare != (len(folder) > 1):
+        raise CommandError("--compare needs more than one folder" if compare else "several folders need --compare")
+    report(folder if compare else folder[0], **options)
 
 
 def page_of(folder: Path, strength: Mapping[str, float]) -> Page:
@@ -121,8 +154,8 @@ def page_of_run(folder: Path, strength: Mapping[str, float]) -> Page:
     page = Page(results.heading, heading[1:], said, verdict == COMPLETED, results.mark)
     page.add("Summary", summary(results))
     page.add("Utilisation", utilisation(results, strength))
-    page.add("Extremes", extremes(results, "nodes"), extremes(results, "elements"))
-    page.add("What limits the accuracy", *accuracy(record.get("error_bars")))
+    page.add("Extremes", extremes(results, "elements"), extremes(results, "nodes"))
+    page.add("What limits the accuracy", *accuracy(record.get("error_bars"), results.is_si))
     page.add("Notices", Words(items=tuple(record["notices"])) if record.get("notices") else None)
     with contextlib.suppress(Missing):
         caption = "The model at the start; squares: nodes that stay where they are."
@@ -137,12 +170,31 @@ def page_of_run(folder: Path, strength: Mapping[str, float]) -> Page:
     return page
 
 
-def accuracy(record: Mapping[str, Any] | None) -> list[PageTable | Words | None]:
+def accuracy(record: Mapping[str, Any] | None, is_si: bool) -> list[PageTable | Words | None]:
     """Error bars of the run (``fem run --error-bars``), and missing contributions."""
     if not record:
         return []
     missing = tuple(f"no contribution of {name}: {why}" for name, why in record["missing"].items())
-    return [records(record["limits"]), Words(items=missing) if missing else None]
+    parts = {"dt": "by increments", "mesh": "by mesh", "residual": "by criterion", "rows": "between rows"}
+    head = ("number", "value", *parts.values(), "largest share", "order", "remark")
+    lines = []
+    for each in record["limits"]:
+        column = each["name"].partition(":")[2] or each["name"].partition("@")[0]
+        factor, unit = prefixed(si_unit(column) if is_si else "", each["value"])
+        value = f"{with_bar(each['value'], each['bar'], factor)} {unit}"
+        shares = [f"{number_in(each[name]) / factor:.2g}".replace("nan", "") for name in parts]
+        lines.append((each["name"], value, *shares, each["limited_by"], each["order"], each["verdict"]))
+    note = "± is the error bar; the four columns after it are its parts, in the same unit."
+    return [grid(head, lines, "run.json", note), Words(items=missing) if missing else None]
+
+
+def with_bar(value: float, bar: Any, factor: float = 1.0) -> str:
+    """A number over a factor with its error bar, where it has one; in the digits that the bar leaves."""
+    bar = number_in(bar)
+    if not np.isfinite(bar):
+        return f"{value / factor:.6g}"
+    known = 6 if bar <= 0.0 or value == 0.0 else int(np.clip(np.ceil(np.log10(abs(value) / bar)) + 2, 2, 6))
+    return f"{value / factor:.{known}g} ± {bar / factor:.2g}"
 
 
 def summary(results: Results) -> Facts | None:
@@ -214,15 +266,16 @@ def utilisation(results: Results, strength: Mapping[str, float]) -> PageTable | 
     limits = [(each["target"], column, each["value"]) for each in failures if (column := FAILURES[each["kind"]])]
     lines: list[Sequence[Any]] = []
     for target, column, limit in [*limits, *((name, "T", value) for name, value in strength.items())]:
-        unit = f" {si_unit(column)}" if results.is_si and column == "T" else ""
-        name = target if target != "" else "all bars"
+        factor, unit = prefixed(si_unit(column) if results.is_si and column == "T" else "", limit)
+        name, most = target if target != "" else "all bars", f"{limit / factor:.6g} {unit}".rstrip()
         found = greatest(results, column, target)
         if found is None:
-            lines.append((name, f"{limit:.6g}{unit}", f"{column} is not printed", "", "", ""))
+            lines.append((name, most, f"{column} is not printed", "", "", ""))
             continue
-        value, element, time = found
-        share = f"{100.0 * value / limit:.3g} %"
-        lines.append((name, f"{limit:.6g}{unit}", f"{column} = {value:.6g}{unit}", element, time, share))
+        found = limited(results, "e", column, "greatest", found)
+        share = f"{100.0 * found.value / limit:.3g} %"
+        told = f"{column} = {with_bar(found.value, found.error, factor)} {unit}".rstrip()
+        lines.append((name, most, told, named_in(results, "e", found.label), found.time, share))
     return grid(("elements", "breaking load or strain", "greatest", "in element", "at time", "utilisation"), lines)
 
 
@@ -240,26 +293,56 @@ def greatest(results: Results, column: str, target: str | int) -> Extreme | None
 ROUND_OFF = 1e-9
 
 
+def limited(results: Results, kind: str, column: str, which: str, found: Extreme) -> Extreme:
+    """With the error bar of the extreme itself, where the run tells one: that of its row has the error of its time."""
+    name = f"{'max' if which == 'greatest' else 'min'}:{column}_{kind}{found.label}"
+    limits = (results.record.get("error_bars") or {}).get("limits", [])
+    return found._replace(error=next((number_in(each["bar"]) for each in limits if each["name"] == name), found.error))
+
+
+def named_in(results: Results, kind: str, label: str) -> str:
+    """A node (``n``) or element (``e``) with the smallest set that it is in, as long as that is not all of them."""
+    labels = results.mesh.node_labels if kind == "n" else results.mesh.element_labels
+    if not results.fields:
+        return label
+    inside = {name: len(its) for name, its in sets_of(results, kind).items() if label in its and len(its) < len(labels)}
+    return f"{label} ({min(inside, key=lambda name: inside[name])})" if inside else label
+
+
+@lru_cache(maxsize=4)
+def sets_of(results: Results, kind: str) -> dict[str, frozenset[str]]:
+    """Name -> labels, of the sets in the fields of a run."""
+    labels = results.mesh.node_labels if kind == "n" else results.mesh.element_labels
+    arrays = read_field(results.fields[0][1], of="PointData" if kind == "n" else "CellData").items()
+    members = {name.removeprefix("SET "): array > 0 for name, array in arrays if array.dtype == np.uint8}
+    return {name: frozenset(map(str, labels[chosen].tolist())) for name, chosen in members.items()}
+
+
 def extremes(results: Results, name: str) -> PageTable | None:
     """Smallest and largest value of every printed quantity, with place and time; without those that are zero, or, for a
     component of a vector, rounding errors of the others."""
-    table = results.nodes if name == "nodes" else results.elements
-    columns = table.columns[4:]
+    table, kind = (results.nodes, "n") if name == "nodes" else (results.elements, "e")
+    columns = [column for column in table.columns[4:] if not column.endswith(ERROR)]
     found = extremes_of(table, columns)
     sizes: dict[str, float] = {}
-    for (column, _), (value, *_) in found.items():
+    for (column, _), extreme in found.items():
         family = Named(column).family
-        sizes[family] = max(abs(value), sizes.get(family, 0.0))
+        sizes[family] = max(abs(extreme.value), sizes.get(family, 0.0))
+    if name == "elements" and ("T", "least") not in found and (of_fields := extremes_in_fields(results)):
+        found, columns = found | of_fields, [*columns, *["T"] * ("T" not in columns)]
+        sizes["T"] = max(abs(extreme.value) for extreme in of_fields.values())
     lines: list[Sequence[Any]] = []
     for column in columns:
         low, high = found.get((column, "least")), found.get((column, "greatest"))
-        if low and high and max(abs(low[0]), abs(high[0])) > ROUND_OFF * sizes[Named(column).family]:
-            unit = si_unit(column) if results.is_si else ""
-            lines.append((f"{column} [{unit}]" if unit else column, *low, *high))
+        if low and high and max(abs(low.value), abs(high.value)) > ROUND_OFF * sizes[Named(column).family]:
+            size = max(abs(low.value), abs(high.value))
+            factor, unit = prefixed(si_unit(column) if results.is_si else "", size)
+            cells: list[Any] = [f"{column} [{unit}]" if unit else column]
+            for which, extreme in (("least", low), ("greatest", high)):
+                each = limited(results, kind, column, which, extreme)
+                cells += [with_bar(each.value, each.error, factor), named_in(results, kind, each.label), each.time]
+            lines.append(cells)
     item = name.removesuffix("s")
-    if name == "elements" and ("T", "least") not in found and (of_fields := extremes_in_fields(results)):
-        unit = f" [{results.unit('force')}]" if results.is_si else ""
-        lines.append((f"T{unit}", *of_fields["T", "least"], *of_fields["T", "greatest"]))
     still = "Quantities that are zero, and those that the deck does not print, are left out." * (name == "elements")
     return grid(("quantity", "least", item, "time", "greatest", item, "time"), lines, note=still)
 
@@ -348,6 +431,90 @@ SHOWN = (r"exponent_1", r"frequency_.*", r"T_.*_max", r"T_.*_min", r"U._.*_max",
 """Columns of sweeps that are drawn: of each kind the one with the largest variation."""
 COUNTED = ("point", "verdict", "increments_total", "iterations_total", "energy_error_largest")
 """Columns of the table of a report, besides parameters and columns that are drawn."""
+
+
+def page_of_runs(folders: Sequence[Path], strength: Mapping[str, float]) -> Page:
+    """Several runs side by side: what differs in their parameters, their extremes, one figure of each quantity.
+    CommandError: a folder has no run."""
+    for folder in folders:
+        if not (folder / "run.json").is_file():
+            raise CommandError(f"{folder} holds no run: several folders are compared where each holds one")
+    runs = [open_results(folder) for folder in folders]
+    names = short_names(folders)
+    verdicts = [str(results.record.get("verdict", RUNNING)) for results in runs]
+    said = "Verdicts: " + ", ".join(f"{name} {verdict}" for name, verdict in zip(names, verdicts, strict=True))
+    page = Page("Comparison of runs", [], said, set(verdicts) == {COMPLETED}, runs[0].mark)
+    given = [{"deck": run.record["deck"]["file"], **(run.record["deck"].get("parameters") or {})} for run in runs]
+    every = dict.fromkeys(name for one in given for name in one)
+    differ = [name for name in every if len({shown(one.get(name)) for one in given}) > 1]
+    rows = [(name, *(one.get(name) for one in given)) for name in differ]
+    page.add("What differs", grid(("parameter", *names), rows) or Words(items=("All parameters are equal.",)))
+    tables = [(what, [utilisation(run, strength) for run in runs]) for what in ("Utilisation",)]
+    tables += [("Extremes", [extremes(run, kind) for run in runs]) for kind in ("nodes", "elements")]
+    for title, found in tables:
+        page.add(title, beside(names, found))
+    for what, draw in (("Tension", tension_over), ("Displacement", displacement_over)):
+        if (figure := compared(runs, names, what, draw)) is not None:
+            page.add(what, picture(figure))
+    return page
+
+
+def short_names(folders: Sequence[Path]) -> list[str]:
+    """The last part of each path, with as many before it as tell them apart."""
+    parts = [folder.resolve().parts for folder in folders]
+    for count in range(1, max(map(len, parts)) + 1):
+        names = ["/".join(part[-count:]) for part in parts]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{number}: {name}" for number, name in enumerate(names, 1)]  # the same folder twice
+
+
+def beside(names: Sequence[str], tables: Sequence[PageTable | None]) -> PageTable | None:
+    """Tables of equal form, row under row, with a first column that says whose each is."""
+    found = [(name, table) for name, table in zip(names, tables, strict=True) if table is not None]
+    keys = list(dict.fromkeys(row[0] for _, table in found for row in table.rows))
+    rows = [(name, *row) for key in keys for name, table in found for row in table.rows if row[0] == key]
+    return grid(("run", *found[0][1].head), rows) if found else None
+
+
+Course = tuple[str, Floats, Floats]
+"""What is drawn of a run: its label, times (k,) and values (k,)."""
+
+
+def tension_over(results: Results) -> Course:
+    """T of the bar with the largest. Missing: no T."""
+    found = read_tensions(results)
+    place = int(np.abs(found.values).max(axis=0).argmax())
+    return f"T of bar {found.labels[place]}", found.time, found.values[:, place]
+
+
+def displacement_over(results: Results) -> Course:
+    """The displacement, along one axis, that varies most among the printed nodes. Missing: no U."""
+    motion = printed(results, NODES["U"])
+    if not motion:
+        raise Missing("nodes.csv has no U")
+    sizes = {(label, axis): float(np.ptp(u[:, axis])) for label, (_, u) in motion.items() for axis in range(3)}
+    label, axis = max(sizes, key=lambda one: sizes[one])
+    time, u = motion[label]
+    return f"U{axis + 1} of node {label}", time, u[:, axis]
+
+
+def compared(
+    runs: Sequence[Results], names: Sequence[str], what: str, draw: Callable[[Results], Course]
+) -> Figure | None:
+    """One curve of each run; None: fewer than two have it."""
+    found = []
+    for results, name in zip(runs, names, strict=True):
+        with contextlib.suppress(Missing):
+            found.append((name, *draw(results)))
+    if len(found) < 2:
+        return None
+    figure, ((panel,),) = panels(1, f"{what} of {len(found)} runs", height=3.2)
+    for place, (name, label, time, values) in enumerate(found):
+        curve(panel, time, values, place, f"{name}: {label}")
+    panel.set_ylabel(style.labelled(runs[0], what, "force" if what == "Tension" else "length"))
+    style.finish(runs[0], [[panel]])
+    return figure
 
 
 def page_of_sweep(folder: Path) -> Page:

@@ -28,6 +28,8 @@ from fem.show.series import Series, read_series, write_and_tell
 MOST_ROPES = 20
 MOST_STEPS = 4
 INSTANTS = 6
+LEAST_SHARE = 0.5
+"""Of the bars of a model that is no chain, to be shown as a picture of it."""
 SLACK = "#f6e4c3"
 Chain: TypeAlias = tuple[list[int], list[int]]
 """Labels of p + 1 nodes, and of the p bars between them."""
@@ -57,7 +59,7 @@ def tension(results: Results) -> Figure:
     for which, flat, mark in (("maximum", found.values.argmax(), "^"), ("minimum", found.values.argmin(), "v")):
         row, place = divmod(int(flat), len(found.labels))
         when, value = found.time[row], found.values[row, place] + 0.0
-        what = f"{which} {value:.4g}\nbar {found.labels[place]} at {when:.5g}"
+        what = f"{which} {style.with_unit(results, value, 'force')}\nbar {found.labels[place]} at {when:.5g}"
         panel.plot(when, value, mark, color="#222222", ms=6, label=what)
     shade(panel, spells, word)
     panel.set_ylabel(style.labelled(results, "T along the bar", "force"))
@@ -95,6 +97,9 @@ def envelope(results: Results) -> Figure:
     try:
         figure = along(results, found.labels, parts, title, line_of(results, reading.chain_of(results)), "force")
     except Missing:
+        if len(found.labels) < LEAST_SHARE * results.mesh.is_bar.sum():
+            few = f"T is known of {len(found.labels)} of {results.mesh.is_bar.sum()} bars"
+            raise Missing(f"{few}, which would leave a picture of all empty: request *EL PRINT of T of all") from None
         figure = maps(results, found, parts, title)
     figure.set_label(found.source)
     return figure

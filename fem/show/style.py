@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from fem.arrays import Floats
 from fem.commands.files import replace_file
@@ -129,6 +130,40 @@ def legends_beside(panels: Sequence[Axes]) -> None:
     figure.set_figwidth(figure.get_figwidth() + HANDLE + LETTER * longest)
 
 
+THOUSANDS = {"k": 2e3, "M": 2e6}
+"""Prefixes of units, with the size from which numbers are read better with them."""
+PREFIXED = r"N|N m|J|W"
+"""SI units that take a prefix."""
+
+
+def prefixed(unit: str, size: float) -> tuple[float, str]:
+    """What to divide numbers up to ``size`` by, and their unit then: 1e3 and kN, 1e6 and MN; 1 and the unit itself
+    where it takes no prefix, or the numbers are small."""
+    found = (
+        [prefix for prefix, least in THOUSANDS.items() if abs(size) >= least] if re.fullmatch(PREFIXED, unit) else []
+    )
+    return (1e3 ** len(found), found[-1] + unit) if found else (1.0, unit)
+
+
+def with_unit(results: Results, value: float, formula: str) -> str:
+    """A number with its unit, where the heading says SI."""
+    factor, unit = prefixed(results.symbol(formula), value)
+    return f"{value / factor:.4g} {unit}".strip()
+
+
+def shorten_numbers(figure: Figure) -> None:
+    """Axes in kN and MN where their labels say N and their numbers are large."""
+    for panel in figure.axes:
+        for axis in (panel.xaxis, panel.yaxis):
+            found = re.search(rf"\[({PREFIXED})\]", axis.get_label_text())
+            size = float(np.abs(axis.get_view_interval()).max())
+            if found and axis.get_scale() == "linear" and np.isfinite(size):
+                factor, unit = prefixed(found[1], size)
+                if factor != 1.0:
+                    axis.set_major_formatter(FuncFormatter(lambda value, _, factor=factor: f"{value / factor:g}"))
+                    axis.set_label_text(axis.get_label_text().replace(found[0], f"[{unit}]"))
+
+
 def labelled(results: Results, quantity: str, formula: str) -> str:
     """A quantity with its unit on two lines, for the upright axis of a small panel."""
     return f"{quantity}\n[{results.unit(formula)}]"
@@ -157,6 +192,7 @@ def moving(values: Floats) -> list[int]:
 def save(figure: Figure, path: Path, mark: str) -> None:
     """Write a figure that bears a mark; equal figures give equal bytes."""
     form, content = path.suffix[1:], io.BytesIO()
+    shorten_numbers(figure)
     metadata = UNDATED[form] | {MARKED[form]: mark}
     with rc_context({"svg.hashsalt": "fem", "svg.fonttype": "none", "pdf.fonttype": 42}):
         figure.savefig(content, dpi=DPI, format=form, metadata=metadata)
@@ -165,5 +201,6 @@ def save(figure: Figure, path: Path, mark: str) -> None:
 
 def save_png(figure: Figure, path: Path) -> None:
     content = io.BytesIO()
+    shorten_numbers(figure)
     figure.savefig(content, dpi=130, format="png")
     replace_file(path, content.getvalue())

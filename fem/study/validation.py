@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from fem.commands.example import shipped
-from fem.commands.files import REPORT, replace_file, write_table
+from fem.commands.files import PAPER, REPORT, replace_file, write_table
 from fem.errors import CommandError, proposal
 from fem.runs.console import in_lines, say
 from fem.runs.own import Names, Origin, OwnFolder, listed_names
@@ -291,7 +291,7 @@ def owned_names(record: Mapping[str, Any]) -> Names:
     """The files a record lists, and those that an aborted run may have written."""
     going_on = record.get("going_on")
     cases = files_of(map(str, going_on if isinstance(going_on, list) else ()))
-    return Names(listed_names(record), cases, (REPORT,))
+    return Names(listed_names(record), cases, (REPORT, PAPER))
 
 
 def files_of(cases: Iterable[str]) -> tuple[tuple[str, str], ...]:

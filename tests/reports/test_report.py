@@ -13,7 +13,7 @@ import pytest
 
 import fem
 from fem.cli import main
-from fem.show import report
+from fem.show import report, style
 from fem.show.curves import energies
 from fem.show.page import address
 from fem.show.shapes import shapes
@@ -121,10 +121,10 @@ def test_a_run_is_told_whole(sdnl100, figures):
     at = history.time[u.argmin()], history.time[u.argmax()]
     assert row(page, "Extremes", "U1 [m]") == [
         f"{u.min():.6g}",
-        "2",
+        "2 (TIP)",
         f"{at[0]:.6g}",
         f"{u.max() + 0:.6g}",
-        "2",
+        "2 (TIP)",
         f"{at[1]:.6g}",
     ]
     assert row(page, "Extremes", "T [N]")[:3] == [f"{t.min():.6g}", "1", f"{history.time[t.argmin()]:.6g}"]
@@ -250,6 +250,94 @@ def test_text_stays_text(tmp_path):
     assert SCRIPT not in fem.report(tmp_path / "many").read_text()
 
 
+@pytest.fixture(scope="module")
+def heavy(tmp_path_factory):
+    """The pendulum of SDNL100 with a mass and a stiffness a million times as large, with error bars."""
+    folder = tmp_path_factory.mktemp("heavy")
+    text = (INPUTS / "sdnl100.inp").read_text().replace("STRAIN=GREEN", "STRAIN=GREEN", 1)
+    text = re.sub(r"(\*SOLID SECTION[^\n]*\n)1\.", r"\g<1>1.e6", text)
+    (folder / "heavy.inp").write_text(text)
+    assert main(["run", str(folder / "heavy.inp"), "--error-bars", "--quiet", "--output", str(folder / "out")]) == 0
+    return folder / "out"
+
+
+def test_large_forces_are_told_in_meganewtons_with_the_bars_of_the_run(heavy):
+    """T of the deck as it is times the area, which scales mass and stiffness alike; bars stand beside, not as rows."""
+    page, record = read(fem.report(heavy, strength={"": 1e8})), json.loads((heavy / "run.json").read_text())
+    limits = {each["name"]: each for each in record["error_bars"]["limits"]}
+    t = fem.run(INPUTS / "sdnl100.inp").of_element(1, "T")
+    (least, _, _, greatest, element, _) = row(page, "Extremes", "T [MN]")
+    value, bar = (float(part) for part in greatest.split(" ± "))
+    assert value == pytest.approx(t.max(), rel=0.05) and element == "1"
+    assert bar == pytest.approx(limits["max:T_e1"]["bar"] / 1e6, rel=0.05)
+    assert float(least.split(" ± ")[0]) == pytest.approx(t.min(), rel=0.1)
+    assert not any(cells[0].endswith("_err") for cells in page.tables["Extremes"] if cells)
+    head = page.tables["What limits the accuracy"][0]
+    assert head[:3] == ["number", "value", "by increments"] and "own" not in head
+    assert row(page, "What limits the accuracy", "max:T_e1")[0].endswith(" MN")
+    assert row(page, "Utilisation", "all bars")[1].endswith(" MN")
+
+
+def test_units_get_prefixes_where_numbers_are_large():
+    assert style.prefixed("N", 1999.0) == (1.0, "N") and style.prefixed("N", -3e3) == (1e3, "kN")
+    assert style.prefixed("N m", 3e7) == (1e6, "MN m") and style.prefixed("m", 1e9) == (1.0, "m")
+    figure, ((panel,),) = style.panels(1, "forces")
+    panel.plot([0.0, 1.0], [0.0, 4e5])
+    panel.set(ylabel="T [N]", xlabel="time [s]")
+    style.shorten_numbers(figure)
+    assert panel.get_ylabel() == "T [kN]" and panel.get_xlabel() == "time [s]"
+    assert panel.yaxis.get_major_formatter()(2e5, 0) == "200"
+    style.shorten_numbers(figure)  # done already
+    assert panel.get_ylabel() == "T [kN]" and panel.yaxis.get_major_formatter()(2e5, 0) == "200"
+
+
+def test_runs_are_compared_on_one_page(tmp_path):
+    deck = write_swing(tmp_path)
+    folders = [tmp_path / name for name in ("short", "long")]
+    histories = [
+        fem.run(deck, output=folder, parameters={"length": length})
+        for folder, length in zip(folders, (1.0, 2.0), strict=True)
+    ]
+    page = read(fem.report(folders, tmp_path / "both.html"))
+    assert row(page, "What differs", "length") == ["1", "2"]
+    rows = [cells for cells in page.tables["Extremes"] if cells[1:2] == ["U1"]]
+    assert [cells[0] for cells in rows] == ["short", "long"]
+    u = [history.of_node(2)[:, 0] for history in histories]
+    assert [float(cells[2]) for cells in rows] == [pytest.approx(each.min(), rel=1e-5) for each in u]
+    assert main(["report", *map(str, folders)]) == 2
+    assert main(["report", str(folders[0]), "--compare"]) == 2
+    assert main(["report", *map(str, folders), "--compare", "--output", str(tmp_path / "cli.html")]) == 0
+    with pytest.raises(fem.CommandError, match="holds no run"):
+        fem.report([folders[0], tmp_path])
+
+
+PRINTER = """#!/bin/sh
+for word; do case $word in --print-to-pdf=*) file=${word#--print-to-pdf=} ;; esac; done
+printf '%%s' '{content}' > "$file"
+"""
+
+
+def test_a_pdf_is_printed_by_a_browser_and_bears_the_mark(sdnl100, tmp_path, monkeypatch):
+    """A program in its place writes what it is told; the file is the program's own, and goes with the results."""
+    browser, path = tmp_path / "browser", tmp_path / "page.html"
+    monkeypatch.setenv("FEM_BROWSER", str(browser))
+    with pytest.raises(fem.CommandError, match="did not print"):
+        fem.report(sdnl100[1], path, pdf=True)
+    for content, is_good in (("no paper", False), ("%PDF-1.4 %%EOF", True), ("%PDF-1.4 %%EOF", True)):
+        browser.write_text(PRINTER.format(content=content))
+        browser.chmod(0o755)
+        if is_good:
+            fem.report(sdnl100[1], path, pdf=True)
+            assert path.with_suffix(".pdf").read_bytes().startswith(b"%PDF-1.4 %%EOF\n% fem")
+        else:
+            with pytest.raises(fem.CommandError, match="printed no PDF"):
+                fem.report(sdnl100[1], path, pdf=True)
+            assert not path.with_suffix(".pdf").exists()
+    path.with_suffix(".pdf").write_text("mine")
+    with pytest.raises(fem.CommandError, match=r"page\.pdf was not written by fem"):
+        fem.report(sdnl100[1], path, pdf=True)
+
+
 def test_a_sweep(tmp_path):
     deck = write_swing(tmp_path)
     found = fem.sweep(deck, {"length": [1.0, 1.5, 0.0, 2.0], "gravity": [9.81, 5.0]}, output=tmp_path / "many")
@@ -336,6 +424,13 @@ def test_in_a_browser_it_plays_and_asks_for_nothing(sdnl100, chromium):
     assert film.locator("#count").text_content() == "2 / 3"
     page.close()
     assert [url for url in asked if not url.startswith(("data:", "about:"))] == [path.as_uri()] and not said
+
+
+@pytest.mark.long
+def test_chromium_prints_the_page(sdnl100, chromium, tmp_path):
+    fem.report(sdnl100[1], tmp_path / "page.html", pdf=True)
+    content = (tmp_path / "page.pdf").read_bytes()
+    assert content.startswith(b"%PDF-") and len(content) > 10_000
 
 
 @pytest.mark.long
