@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Index, Ints, Vector
+from fem.arrays import Floats, Ints, Vector
 from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.compiled.lanes import common, some, where
 from fem.forces.laws import (
@@ -160,46 +160,6 @@ def stiffening(pull: float, starting: float) -> float:
 
 
 @inner_kernel
-def green_strain(kind: int, e: Index, w: Vector, constants: Floats) -> float:
-    """(D.w + w.w/2 + g)/L0^2 of a bar whose node j has moved by w against its node i; LINEAR: d_b.w/L0^2."""
-    inverse, gap, turned = constants[INV_LENGTH, e], 0.0, 0.0
-    at = BASE if kind == LINEAR else REF
-    if kind != LINEAR:
-        gap, turned = constants[BASE_CONSTANT, e], 0.5 * (w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
-    x, y, z = constants[at, e], constants[at + 1, e], constants[at + 2, e]
-    green: float = (gap + x * w[0] + y * w[1] + z * w[2] + turned) * inverse * inverse
-    return green
-
-
-@inner_kernel
-def deformed(
-    kind: int, secant: bool, e: Index, w0: Vector, w1: Vector, constants: Floats
-) -> tuple[Vector, Vector, tuple[float, float], tuple[float, float, float, float, float]]:
-    """p, q, Green strains at both ends of an increment, and what ``measure`` has of them.
-    w0, w1  u_j - u_i at both ends; not secant: at the second alone"""
-    at = BASE if kind == LINEAR else REF
-    x, y, z = constants[at, e], constants[at + 1, e], constants[at + 2, e]
-    green1 = green_strain(kind, e, w1, constants)
-    green0, q = green1, (x, y, z) if kind == LINEAR else (x + w1[0], y + w1[1], z + w1[2])
-    p = q
-    if secant:
-        green0 = green_strain(kind, e, w0, constants)
-    if secant and kind != LINEAR:
-        p = 0.5 * (q[0] + x + w0[0]), 0.5 * (q[1] + y + w0[1]), 0.5 * (q[2] + z + w0[2])
-    strains = measure(kind, green0, green1, constants[BASE_CONSTANT, e], constants[BASE_SLOPE, e])
-    return p, q, (green0, green1), strains
-
-
-@inner_kernel
-def elasticity(e: Index, thermal: float, constants: Floats) -> Elasticity:
-    """Numbers of the law of a bar with a thermal strain."""
-    young, length = constants[YOUNG, e], 1.0 / constants[INV_LENGTH, e]
-    stress0, plus, minus = constants[STRESS0, e] - young * thermal, constants[PLUS, e], constants[MINUS, e]
-    volume, one, two = constants[AREA, e] * length, constants[OF_LAW, e], constants[OF_LAW + 1, e]
-    return Elasticity(young, stress0, plus, minus, constants[COMPLIANCE, e], length, volume, one, two)
-
-
-@inner_kernel
 def evaluate_block(
     which: BlockKind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
 ) -> float:
@@ -217,24 +177,47 @@ def evaluate_block(
     energy = 0.0
     for number in range(last - first):
         e, s = np.uintp(first + number), np.uintp(at + number)
-        inverse, w1 = constants[INV_LENGTH, e], (bar_tangent[Q, s], bar_tangent[Q + 1, s], bar_tangent[Q + 2, s])
-        w0 = (bar_tangent[P, s], bar_tangent[P + 1, s], bar_tangent[P + 2, s]) if secant else w1
-        p, q, (green0, green1), (e0, e1, slope1, slope, curvature) = deformed(kind, secant, e, w0, w1, constants)
-        area, own = constants[AREA, e], elasticity(e, thermal[e], constants)
+        inverse = constants[INV_LENGTH, e]
+        dx, dy, dz = constants[REF, e], constants[REF + 1, e], constants[REF + 2, e]
+        wx, wy, wz = bar_tangent[Q, s], bar_tangent[Q + 1, s], bar_tangent[Q + 2, s]
+        gap = 0.0
+        if kind == LINEAR:
+            dx, dy, dz = constants[BASE, e], constants[BASE + 1, e], constants[BASE + 2, e]
+            green1 = (dx * wx + dy * wy + dz * wz) * inverse * inverse
+            q = dx, dy, dz
+        else:
+            gap = constants[BASE_CONSTANT, e]
+            green1 = (gap + dx * wx + dy * wy + dz * wz + 0.5 * (wx * wx + wy * wy + wz * wz)) * inverse * inverse
+            q = dx + wx, dy + wy, dz + wz
+        green0, p = green1, q
+        if secant:
+            ox, oy, oz = bar_tangent[P, s], bar_tangent[P + 1, s], bar_tangent[P + 2, s]
+            if kind == LINEAR:
+                green0 = (dx * ox + dy * oy + dz * oz) * inverse * inverse
+            else:
+                green0 = (gap + dx * ox + dy * oy + dz * oz + 0.5 * (ox * ox + oy * oy + oz * oz)) * inverse * inverse
+                p = 0.5 * (q[0] + dx + ox), 0.5 * (q[1] + dy + oy), 0.5 * (q[2] + dz + oz)
+        e0, e1, slope1, slope, curvature = measure(
+            kind, green0, green1, constants[BASE_CONSTANT, e], constants[BASE_SLOPE, e]
+        )
+        area, young = constants[AREA, e], constants[YOUNG, e]
+        plus, minus = constants[PLUS, e], constants[MINUS, e]
+        stress0, length = constants[STRESS0, e] - young * thermal[e], 1.0 / inverse
+        one, two, compliance = constants[OF_LAW, e], constants[OF_LAW + 1, e], constants[COMPLIANCE, e]
+        own = Elasticity(young, stress0, plus, minus, compliance, length, area * length, one, two)
         stress, modulus, stored, ends = elastic_stress(law, secant, e0, e1, own, bars.table)
         energy += stored
         group, eta, way = stress, constants[VISCOUS, e], 1.0
         if is_viscous and secant:
             rise = slope * (green1 - green0)
-            stress, modulus = damped_secant(stress, modulus, ends, eta * rate, rise, own.young, own.plus, own.minus)
+            stress, modulus = damped_secant(stress, modulus, ends, eta * rate, rise, young, plus, minus)
         elif is_viscous:
             r = bar_tangent[GEOMETRIC, s], bar_tangent[ALPHA, s], bar_tangent[PULL, s]
             approach = dot(q, r) * inverse * inverse
-            reach = own.young * trial.onset
-            elastic, viscous = damped_fractions(ends[1], eta * slope1 * approach, eta, reach, own.plus, own.minus)
+            elastic, viscous = damped_fractions(ends[1], eta * slope1 * approach, eta, young * trial.onset, plus, minus)
             drag = area * eta * viscous
             if law == BILINEAR:
-                stress, modulus = elastic * ends[1], 0.5 * elastic * own.young
+                stress, modulus = elastic * ends[1], 0.5 * elastic * young
         normal = area * stress * slope
         stiffness = area * (modulus * slope1 * slope + stress * curvature)
         if not secant:
@@ -251,7 +234,7 @@ def evaluate_block(
                 across = inverse3 * viscosity
             q, alpha = blend(along, q, across, r), 1.0
         if law == RIGID:
-            normal, alpha, way = trial.multiplier[e] / inverse, np.inf, sense(own.plus)
+            normal, alpha, way = trial.multiplier[e] / inverse, np.inf, sense(plus)
             p, q = scaled(way, p), scaled(way, q)
             bar_tangent[GAP, s] = way * e1 / (inverse * inverse)
         pull, lost = normal * inverse, (normal - area * group * slope) * inverse
@@ -488,15 +471,16 @@ def bar_point(
     if kind != LINEAR:
         green += 0.5 * square * inverse * inverse
     _, strain, slope, _, _ = measure(kind, green, green, constants[BASE_CONSTANT, e], constants[BASE_SLOPE, e])
-    own = elasticity(e, 0.0, constants)
-    plus, minus = own.plus, own.minus
+    young, stress0, plus, minus = constants[YOUNG, e], constants[STRESS0, e], constants[PLUS, e], constants[MINUS, e]
+    one, two, compliance = constants[OF_LAW, e], constants[OF_LAW + 1, e], constants[COMPLIANCE, e]
+    own = Elasticity(young, stress0, plus, minus, compliance, 1.0 / inverse, area / inverse, one, two)
     free = strain - thermal[e] if law == BILINEAR else strain
     stress, _, energy, (_, trial, active) = elastic_stress(law, False, free, free, own, bars.table)
     if law == RIGID:
         stress = sense(plus) * multiplier[e] / (inverse * area)
     eta = constants[VISCOUS, e]
     viscous = eta * slope * approach * inverse * inverse
-    elastic, damped = damped_fractions(trial, viscous, eta, own.young * onset, plus, minus)
+    elastic, damped = damped_fractions(trial, viscous, eta, young * onset, plus, minus)
     viscous = (elastic - active) * trial + damped * viscous
     return strain, stress, viscous, slope, math.sqrt(length2) * inverse, energy
 

@@ -11,17 +11,7 @@ import numpy as np
 from fem.arrays import Floats, Ints, Vector
 from fem.compiled import inner_kernel, kernel, single_kernel
 from fem.forces import bar
-from fem.forces.bar import (
-    AREA,
-    BASE_CONSTANT,
-    BASE_SLOPE,
-    CONJUGATE,
-    INV_LENGTH,
-    REF,
-    STARTING,
-    deformed,
-    green_strain,
-)
+from fem.forces.bar import AREA, BASE_CONSTANT, BASE_SLOPE, CONJUGATE, INV_LENGTH, REF, STARTING
 from fem.forces.laws import LINEAR, MEASURES, measure, table_point, table_segment, write_values
 from fem.forces.protocol import GIVEN, TAKEN, Family, Tangent, Trial, apart, component
 from fem.forces.springs import Curve, table_rows
@@ -271,11 +261,32 @@ def quasi_static(b: int, x: float, largest: float, group: RopeBars) -> tuple[flo
 
 
 @inner_kernel
+def green_strain(b: int, wx: float, wy: float, wz: float, group: RopeBars) -> float:
+    """Of a bar whose end 2 has moved by w against its end 1; where strains are linear, along . w/L0^2."""
+    constants = group.constants
+    if group.kinds[b, MEASURE] == LINEAR:
+        x, y, z = constants[bar.BASE, b], constants[bar.BASE + 1, b], constants[bar.BASE + 2, b]
+        straight: float = constants[INV_LENGTH, b] ** 2 * (x * wx + y * wy + z * wz)
+        return straight
+    along = constants[REF, b] * wx + constants[REF + 1, b] * wy + constants[REF + 2, b] * wz
+    gap = constants[BASE_CONSTANT, b] + along + 0.5 * (wx * wx + wy * wy + wz * wz)
+    green: float = constants[INV_LENGTH, b] ** 2 * gap
+    return green
+
+
+@inner_kernel
+def strains(b: int, green0: float, green1: float, group: RopeBars) -> tuple[float, float, float, float, float]:
+    """``measure`` of a bar."""
+    base, slope = group.constants[BASE_CONSTANT, b], group.constants[BASE_SLOPE, b]
+    return measure(group.kinds[b, MEASURE], green0, green1, base, slope)
+
+
+@inner_kernel
 def strain_at(b: int, u: Floats, group: RopeBars) -> tuple[float, float, float]:
     """Green strain of a bar, the strain of its measure, and its slope over Green's."""
-    kind, constants = group.kinds[b, MEASURE], group.constants
-    green = green_strain(kind, b, apart(3 * group.nodes[b, 0], 3 * group.nodes[b, 1], u), constants)
-    _, strain, slope, _, _ = measure(kind, green, green, constants[BASE_CONSTANT, b], constants[BASE_SLOPE, b])
+    wx, wy, wz = apart(3 * group.nodes[b, 0], 3 * group.nodes[b, 1], u)
+    green = green_strain(b, wx, wy, wz, group)
+    _, strain, slope, _, _ = strains(b, green, green, group)
     return green, strain, slope
 
 
@@ -334,13 +345,22 @@ def evaluate(trial: Trial, group: RopeBars, force: Floats, flow: Floats, tangent
 @inner_kernel
 def pull(b: int, trial: Trial, group: RopeBars, force: Floats, tangent: Tangent) -> float:
     """One bar: its forces as in ``bar.py``, the stress and states of its law (``stress_between``), and the books."""
-    n, constants, kind = group.numbers, group.constants, group.kinds[b, MEASURE]
+    n, constants, u, u0 = group.numbers, group.constants, trial.u1, trial.u0
     if n[b, THERE] == 0.0:
         return keep(b, trial, group)
     i, j, inverse = 3 * group.nodes[b, 0], 3 * group.nodes[b, 1], constants[INV_LENGTH, b]
-    w = apart(i, j, trial.u1)
-    start = apart(i, j, trial.u0) if trial.secant else w
-    p, q, _, (strain0, strain1, slope1, slope, curvature) = deformed(kind, trial.secant, b, start, w, constants)
+    wx, wy, wz = u[j] - u[i], u[j + 1] - u[i + 1], u[j + 2] - u[i + 2]
+    turns = 0.0 if group.kinds[b, MEASURE] == LINEAR else 1.0
+    at = bar.BASE if turns == 0.0 else REF
+    dx, dy, dz = constants[at, b], constants[at + 1, b], constants[at + 2, b]
+    q = (dx + turns * wx, dy + turns * wy, dz + turns * wz)
+    green = green_strain(b, wx, wy, wz, group)
+    p, green0, half = q, green, 1.0
+    if trial.secant:
+        wx, wy, wz = u0[j] - u0[i], u0[j + 1] - u0[i + 1], u0[j + 2] - u0[i + 2]
+        p = 0.5 * (q[0] + dx + turns * wx), 0.5 * (q[1] + dy + turns * wy), 0.5 * (q[2] + dz + turns * wz)
+        green0, half = green_strain(b, wx, wy, wz, group), 0.5
+    strain0, strain1, slope1, slope, curvature = strains(b, green0, green, group)
     heat = trial.thermal[group.places[b, BAR]] if group.places[b, BAR] >= 0 else 0.0
     strain0, strain1 = strain0 - heat, strain1 - heat
     stress, modulus = stress_between(b, strain0, strain1, trial, group)
@@ -351,8 +371,7 @@ def pull(b: int, trial: Trial, group: RopeBars, force: Floats, tangent: Tangent)
     alpha = trial.weight * along * inverse * inverse * inverse
     starting = 0.0 if trial.secant else constants[STARTING, b]
     is_idle = abs(normal) < bar.IDLE * starting
-    half = 0.0 if kind == LINEAR else 0.5 if trial.secant else 1.0
-    across = trial.weight * half * inverse * bar.stiffening(normal, starting)
+    across = turns * trial.weight * half * inverse * bar.stiffening(normal, starting)
     if is_idle and trial.rate == 0.0:  # statics finds the way out of the slack that a permanent strain has left
         stiff = max(2.0 * modulus, constants[bar.YOUNG, b])
         alpha = trial.weight * area * stiff * slope1 * slope1 * inverse * inverse * inverse

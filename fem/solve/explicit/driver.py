@@ -20,8 +20,7 @@ from fem.linear.products import multiply
 from fem.model import Dynamic
 from fem.model.steps import MOST_INCREMENTS
 from fem.solve.clock import BALANCES
-from fem.solve.explicit.blocks import BlockThreads, blocks_of
-from fem.solve.explicit.bound import fraction_of, square_of_node
+from fem.solve.explicit.blocks import BlockThreads, blocks_of, fraction_of, square_of_node
 from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, UNTIED, WATCH, Moved, Ties, leapfrog
 from fem.solve.newton.evaluate import evaluate_instant
 from fem.solve.newton.groups import CONTROL, NOT_FINITE, Ledger, Loading, Motion, Nodes, Problem, Scratch
