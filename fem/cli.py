@@ -18,8 +18,7 @@ from typing import Any
 import fem
 from fem.commands import arguments as option
 from fem.commands.arguments import at, late, values_of
-from fem.commands.extra import EXTRA
-from fem.commands.installed import load_installed
+from fem.commands.installed import EXTRA, load_installed
 from fem.commands.memory import without_libraries
 from fem.commands.signals import received, stoppable
 from fem.errors import CommandError, DeckError, FemError, MachineError, Stopped, from_system, proposal

@@ -138,6 +138,13 @@ class LoadSet:
             factors[:, p] = evaluate(case.curve, time)
         return factors
 
+    def by_curve(self) -> Floats:
+        """(c, 3n) sums of vectors with equal curves, which may balance each other, as weight and buoyancy do."""
+        found = dict[object, Floats]()
+        for case, vector in zip(self.cases, self.vectors, strict=True):
+            found[case.curve] = found.get(case.curve, 0.0) + vector
+        return np.array(list(found.values())).reshape(-1, self.vectors.shape[1])
+
 
 def first_environment(system: System, u: Floats) -> Environment:
     """Before the first step: the model's own supports and initial temperatures, no loads."""

@@ -42,13 +42,13 @@ import sys
 
 from {library} import Fmi{fmi}Slave
 
-from fem.codes.fmu import Unit
+from fem.codes.fmu import DeckUnit
 
 # PythonFMU (FMI 2) releases this module once too often for each instance.
 references = [globals(), sys.modules.get(__name__)] * 1000
 
 
-class {name}(Unit, Fmi{fmi}Slave):
+class {name}(DeckUnit, Fmi{fmi}Slave):
     fmi, library = {fmi}, "{library}"
 '''
 
@@ -196,7 +196,7 @@ def read_as(model: Model, output: str) -> Callable[[Stepper], float]:
     return lambda sim: float(READ[number.family](sim, label)[number.axis])
 
 
-class Unit:
+class DeckUnit:
     """Methods of a unit, in addition to ``Fmi3Slave`` or ``Fmi2Slave``.
 
     The run begins when initialisation ends, or when an output is read: parameters are set before. Time of the unit

@@ -348,7 +348,7 @@ def water_lines(moorings: Moorings, chains: list[Chain], members: list[str], is_
     curve = ", CURRENT" * is_changing
     sets = [(set_of(moorings, name), moorings.types[name], 0.0) for name in used(moorings)]
     if dragged:
-        names = [name for name in used(moorings) if plain_bars(moorings, chains, name, dragged)]
+        names = [name for name in used(moorings) if plain_bars(chains, name, dragged)]
         sets = [(f"PLAIN_{set_of(moorings, name)}", moorings.types[name], 0.0) for name in names]
         sets += [(str(bar), made, area) for bar, (made, area) in dragged.items()]
     follows = {"FDD": f", 1.{curve}", "FDT": f", 1., 2.{curve}"}
@@ -371,12 +371,12 @@ def plain_lines(moorings: Moorings, chains: list[Chain]) -> list[str]:
     dragged = drag_of_points(moorings, chains)
     lines = []
     for name in used(moorings) if dragged else ():
-        bars = plain_bars(moorings, chains, name, dragged)
+        bars = plain_bars(chains, name, dragged)
         lines += [f"*ELSET, ELSET=PLAIN_{set_of(moorings, name)}", *in_rows(bars)] if bars else []
     return lines
 
 
-def plain_bars(moorings: Moorings, chains: list[Chain], name: str, dragged: Container[int]) -> list[int]:
+def plain_bars(chains: list[Chain], name: str, dragged: Container[int]) -> list[int]:
     """Labels of the bars of a type without drag of points."""
     pieces = [pair for chain in chains for pair in zip(chain.lines, chain.nodes, strict=False)]
     bars = (range(node, node + line.segments) for line, node in pieces if line.type == name)

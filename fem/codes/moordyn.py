@@ -65,7 +65,7 @@ MEANINGS = {
 }
 
 
-class LineType(NamedTuple):
+class WrittenType(NamedTuple):
     """A line type; drag and added mass by its diameter."""
 
     diameter: float
@@ -81,7 +81,7 @@ class LineType(NamedTuple):
 class WrittenLine(NamedTuple):
     """A line: its type, nodes (indices) from end to end, members, and the unstretched length of a segment."""
 
-    kind: LineType
+    kind: WrittenType
     nodes: tuple[int, ...]
     members: tuple[Member, ...]
     segment: float
@@ -214,7 +214,7 @@ def gravity_of(twin: Twin, moving: list[Stage], writing: Writing) -> float:
     return max(found, default=0.0)
 
 
-def kinds_of(twin: Twin, writing: Writing) -> dict[int, LineType]:
+def kinds_of(twin: Twin, writing: Writing) -> dict[int, WrittenType]:
     """Line type of each member, by label."""
     fields = {kind: np.zeros((len(twin.system.family), 4)) for kind in ("PB", "FDD", "FDT", "FI")}
     for flow in twin.stages[-1].environment.flows:
@@ -237,7 +237,7 @@ def kinds_of(twin: Twin, writing: Writing) -> dict[int, LineType]:
         d = d or DRY
         numbers = d, 0.0 if m.off else m.mass / m.length0, m.stiffness * m.length0, m.damping * m.length0
         water = cd * dd / d, ca * (di / d) ** 2, ct * dt / d, cax * (di / d) ** 2
-        found[m.label] = LineType(*(float(f"{value:.12g}") for value in (*numbers, *water)))
+        found[m.label] = WrittenType(*(float(f"{value:.12g}") for value in (*numbers, *water)))
     return found
 
 
@@ -247,7 +247,7 @@ def segment_of(member: Member) -> float:
     return member.length0 / (1.0 + member.pretension / full) if full else member.length0
 
 
-def chains_of(twin: Twin, kinds: dict[int, LineType], heavy: set[int], joins: bool) -> list[WrittenLine]:
+def chains_of(twin: Twin, kinds: dict[int, WrittenType], heavy: set[int], joins: bool) -> list[WrittenLine]:
     """Lines: equal members in a row if the deck starts at rest, else each member by itself."""
     beside: dict[int, list[Member]] = {}
     for member in twin.members:
@@ -308,7 +308,7 @@ class MoorDynBottom(NamedTuple):
     friction: float
 
 
-def bottom_of(twin: Twin, kinds: dict[int, LineType], writing: Writing) -> MoorDynBottom | None:
+def bottom_of(twin: Twin, kinds: dict[int, WrittenType], writing: Writing) -> MoorDynBottom | None:
     """The stiffest bottom below the lines; others that differ are noted. DeckError: levels or friction differ."""
     mesh, found = twin.model.mesh, dict[int, MoorDynBottom]()
     for bed in twin.model.seabeds:
@@ -331,7 +331,7 @@ def bottom_of(twin: Twin, kinds: dict[int, LineType], writing: Writing) -> MoorD
     return beds[-1] if beds else None
 
 
-def options_of(twin: Twin, kinds: dict[int, LineType], bed: MoorDynBottom | None) -> list[str]:
+def options_of(twin: Twin, kinds: dict[int, WrittenType], bed: MoorDynBottom | None) -> list[str]:
     """Water, bottom, and a step below the highest frequency of lines and bottom. Friction is a damper mu ``FricDamp``
     at each node, up to mu times the pressure (MoorDyn, source/Line.cpp): the strongest one that this step bears."""
     water = twin.model.water

@@ -1,12 +1,24 @@
-"""Installed packages that extend the program, by an entry point of the group ``fem``.
-
-They are imported only if a name is unknown without them, so that they do not slow down every start.
+"""What others add: commands that are registered (``fem.register``), installed packages with an entry point of the group
+``fem``. These are imported only if a name is unknown without them, so that they do not slow down every start.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
 from fem.errors import CommandError, DeckError
 
+
+class Command(NamedTuple):
+    """function  (deck, parameters, say) -> exit code, or nothing;  text: its line in ``fem --help``"""
+
+    function: Callable[..., Any]
+    text: str
+
+
+EXTRA: dict[str, Command] = {}
+"""Commands by name."""
 GROUP = "fem"
 _loaded: list[bool] = []
 

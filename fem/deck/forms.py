@@ -18,10 +18,9 @@ from fem.deck.table import keyword
 from fem.errors import listed
 from fem.lines.forms import FormError, FoundForm, Net, find_form
 from fem.model import Model, RestLength
-from fem.model.facts import natural_lengths, of_sections
+from fem.model.facts import natural_lengths, of_sections, stretches
 from fem.model.mesh import BARS
 from fem.model.notices import held_dofs
-from fem.model.stretch import stretches
 
 TYPES = ("FORCE DENSITY", "FORCE", "LENGTH")
 PASSES, SETTLED = 50, 1e-13

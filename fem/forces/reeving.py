@@ -281,7 +281,7 @@ def evaluate_line(k: int, trial: Trial, group: Lines, force: Floats, tangent: Ta
     answer = answer_of(k, one, other, have1, have2, phi, control, group)
     before = old[state + LENGTH] + old[state + LENGTH + 1]
     whole = answer.first.length + answer.second.length
-    remember(state, rubs, control.leg, wound1, wound2, trial, answer, group)
+    remember(state, rubs, control.leg, trial, answer)
     if group.numbers[k, AREA] == 0.0:
         return 0.0
     line = both(one, other) if two else one
@@ -334,9 +334,7 @@ def stored(k: int, rubs: bool, line: Leg, one: Leg, other: Leg, new: Floats, sta
 
 
 @inner_kernel
-def remember(
-    state: int, rubs: bool, leg: int, wound1: float, wound2: float, trial: Trial, answer: LegForces, group: Lines
-) -> None:
+def remember(state: int, rubs: bool, leg: int, trial: Trial, answer: LegForces) -> None:
     """States at the end of the increment, but for what line brings with it."""
     old, new, lasts = trial.state0, trial.state1, trial.time1 - trial.time0
     passed = answer.passed if rubs else 0.0

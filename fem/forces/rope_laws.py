@@ -13,7 +13,7 @@ from fem.compiled import inner_kernel, kernel, single_kernel
 from fem.forces import bar
 from fem.forces.bar import AREA, BASE_CONSTANT, BASE_SLOPE, CONJUGATE, INV_LENGTH, REF, STARTING
 from fem.forces.laws import LINEAR, MEASURES, measure, table_point, table_segment, write_values
-from fem.forces.protocol import GIVEN, TAKEN, Family, Tangent, Trial, component
+from fem.forces.protocol import GIVEN, TAKEN, Family, Tangent, Trial, apart, component
 from fem.forces.springs import Curve, table_rows
 
 MEASURE, BASE, LAW, TENSION_ONLY = 0, 1, 2, 3
@@ -281,12 +281,19 @@ def strains(b: int, green0: float, green1: float, group: RopeBars) -> tuple[floa
     return measure(group.kinds[b, MEASURE], green0, green1, base, slope)
 
 
+@inner_kernel
+def strain_at(b: int, u: Floats, group: RopeBars) -> tuple[float, float, float]:
+    """Green strain of a bar, the strain of its measure, and its slope over Green's."""
+    wx, wy, wz = apart(3 * group.nodes[b, 0], 3 * group.nodes[b, 1], u)
+    green = green_strain(b, wx, wy, wz, group)
+    _, strain, slope, _, _ = strains(b, green, green, group)
+    return green, strain, slope
+
+
 @kernel
 def rest_of(group: RopeBars, b: int, u: Floats, past: float) -> tuple[float, float, float, float, float, float]:
     """States of a relaxed bar at displacement u that has borne the stress ``past``: STRAIN to STORED."""
-    i, j = 3 * group.nodes[b, 0], 3 * group.nodes[b, 1]
-    green = green_strain(b, u[j] - u[i], u[j + 1] - u[i + 1], u[j + 2] - u[i + 2], group)
-    strain = measure(group.kinds[b, MEASURE], green, green, 0.0, 0.0)[1]
+    _, strain, _ = strain_at(b, u, group)
     if group.kinds[b, LAW] == PLASTIC:
         elastic = group.numbers[b, YOUNG] * (max(strain, 0.0) if group.kinds[b, TENSION_ONLY] == 1 else strain)
         return strain, 0.0, 0.0, 0.0, elastic, 0.5 * elastic * elastic / group.numbers[b, YOUNG]
@@ -398,11 +405,9 @@ def stress_between(b: int, start: float, end: float, trial: Trial, group: RopeBa
 def heat_work(b: int, strain: float, trial: Trial, group: RopeBars) -> float:
     """Work over the volume of a change of the thermal strain: what the material has been stretched beyond the bar.
     strain  of the bar at the end. The stress is that of the force: the mean of both ends, where secant of the law"""
-    i, j, first = 3 * group.nodes[b, 0], 3 * group.nodes[b, 1], group.places[b, STATE]
-    u0, state0, state1 = trial.u0, trial.state0, trial.state1
-    green = green_strain(b, u0[j] - u0[i], u0[j + 1] - u0[i + 1], u0[j + 2] - u0[i + 2], group)
+    first, state0, state1 = group.places[b, STATE], trial.state0, trial.state1
     rise = state1[first + STRAIN] - state0[first + STRAIN]
-    beyond: float = rise - (strain - strains(b, green, green, group)[1])
+    beyond: float = rise - (strain - strain_at(b, trial.u0, group)[1])
     mean: float = 0.5 * (state0[first + STRESS] + state1[first + STRESS])
     if trial.secant and rise != 0.0:
         mean = (state1[first + STORED] - state0[first + STORED] + state1[first + LOST] - state0[first + LOST]) / rise
@@ -442,13 +447,10 @@ def add(
 @single_kernel
 def values(group: RopeBars, index: int, u: Floats, v: Floats, state: Floats, row: Floats) -> None:
     """E, S, N, T as of any bar; the strain is that of the bar, the stress that of the last good increment."""
-    i, j = 3 * group.nodes[index, 0], 3 * group.nodes[index, 1]
-    green = green_strain(index, u[j] - u[i], u[j + 1] - u[i + 1], u[j + 2] - u[i + 2], group)
     kind: int = group.kinds[index, MEASURE]
     first = group.places[index, STATE]
-    stress: float = state[first + STRESS]
-    _, strain, slope, _, _ = strains(index, green, green, group)
-    stress *= group.numbers[index, THERE]
+    green, strain, slope = strain_at(index, u, group)
+    stress: float = state[first + STRESS] * group.numbers[index, THERE]
     stretch, conjugate = math.sqrt(1.0 + 2.0 * green), 1.0
     if kind == LINEAR:
         c, inverse = group.constants, group.constants[INV_LENGTH, index]
@@ -608,6 +610,20 @@ def with_branches(
 
 
 @inner_kernel
+def nearer(
+    x: float, missing: float, slope: float, low: float, high: float, size: float
+) -> tuple[float, float, float, bool]:
+    """Newton's method between bounds: both of these, the next x, and whether it stays, to round-off of size + x.
+    missing  what a function that rises with x lacks at x"""
+    low, high = (x, high) if missing > 0.0 else (low, x)
+    following = x + missing / slope
+    if not low < following < high and high - low < math.inf:
+        following = 0.5 * (low + high)
+    least = SETTLED * (size + abs(x))
+    return low, high, following, abs(following - x) <= least or high - low <= least
+
+
+@inner_kernel
 def slow_strain(b: int, q: float, stress: float, group: RopeBars) -> float:
     """Quasi-static strain less that of the fast spring under the mean stress."""
     constant, slope = group.numbers[b, CONSTANT], group.numbers[b, SLOPE]
@@ -651,19 +667,12 @@ def solve_slow(
     b: int, guess: float, end: float, largest: float, late: float, wanted: float, is_slack: bool, group: RopeBars
 ) -> float:
     """q where ``drift``, which rises, is as wanted: Newton between bounds; NaN where it is not found."""
-    low, high, q = -math.inf, math.inf, guess
+    low, high, q, is_found = -math.inf, math.inf, guess, False
     for _ in range(MOST):
         value, rate = drift(b, q, end, largest, late, is_slack, group)
-        if value < wanted:
-            low = q
-        else:
-            high = q
-        step = q + (wanted - value) / rate
-        if not low < step < high:
-            step = 0.5 * (low + high) if high - low < math.inf else step
-        if abs(step - q) <= SETTLED * (1e-3 + abs(q)) or high - low <= SETTLED * (1e-3 + abs(q)):
-            return step
-        q = step
+        low, high, q, is_found = nearer(q, wanted - value, rate, low, high, 1e-3)
+        if is_found:
+            return q
     return math.nan
 
 
@@ -754,20 +763,12 @@ def surface(b: int, x: float, n: float, trial: Trial, group: RopeBars) -> tuple[
 def flown(b: int, n: float, excess: float, trial: Trial, group: RopeBars) -> float:
     """x where the stress n (excess - E x) is on the surface: Newton between bounds; NaN where it is not found."""
     young: float = group.numbers[b, YOUNG]
-    low, high, x = 0.0, excess / young, 0.0
+    low, high, x, is_found = 0.0, excess / young, 0.0, False
     for _ in range(MOST):
         value, slope, _ = surface(b, x, n, trial, group)
-        beyond = excess - young * x - value
-        if beyond > 0.0:
-            low = x
-        else:
-            high = x
-        step = x + beyond / (young + slope)
-        if not low < step < high:
-            step = 0.5 * (low + high)
-        if abs(step - x) <= SETTLED * x or high - low <= SETTLED * high:
-            return step
-        x = step
+        low, high, x, is_found = nearer(x, excess - young * x - value, young + slope, low, high, 0.0)
+        if is_found:
+            return x
     return math.nan
 
 

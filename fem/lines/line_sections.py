@@ -202,7 +202,7 @@ def deck_text(
     found = row.final if state == "final" else row.initial
     parts = [
         *heading_lines(line, row, state, found, event),
-        *mesh_lines(line, made, bars, string),
+        *mesh_lines(made, bars, string),
         *mass_lines(line, row, made, string),
         *step_lines(line, row, found, made, event),
     ]
@@ -221,7 +221,7 @@ def heading_lines(line: SagTension, row: SagRow, state: str, found: SpanState, e
     return lines
 
 
-def mesh_lines(line: SagTension, made: SectionAtRest, bars: int, string: tuple[float, float]) -> list[str]:
+def mesh_lines(made: SectionAtRest, bars: int, string: tuple[float, float]) -> list[str]:
     """Dead ends, arms and clamps below them; the spans between them; their sets."""
     count = len(made.lengths)
     clamps = [1 + span * bars for span in range(count + 1)]

@@ -140,7 +140,7 @@ def rotation_of(vector: Floats) -> Floats:
     return np.asarray(Rotation.from_rotvec(vector.reshape(-1, 3)).as_matrix().reshape(*vector.shape, 3))
 
 
-def spin(corners: Floats, places: Floats, velocities: Floats) -> Floats:
+def spin(places: Floats, velocities: Floats) -> Floats:
     """Angular velocity (..., 3) that fits the velocities of the points at ``places`` (..., c, 3) in least squares."""
     arms = places - places.mean(axis=-2, keepdims=True)
     inertia = np.einsum("...ck,...ck->...", arms, arms)[..., None, None] * np.eye(3)

@@ -256,7 +256,7 @@ class Values:
                 start, at = self.model.mesh.coordinates[points], self.indices.searchsorted(points)
                 places, corners = start + self["U"][..., at, :], start - start.mean(axis=0)
                 turns[..., node, :] = rotation_vector(rotation(corners, places))[..., None, :]
-                rates[..., node, :] = spin(corners, places, self["V"][..., at, :])[..., None, :]
+                rates[..., node, :] = spin(places, self["V"][..., at, :])[..., None, :]
         return turns, rates
 
     def columns(self, name: str) -> Floats:

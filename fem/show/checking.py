@@ -23,14 +23,13 @@ from fem.deck import read_model
 from fem.errors import ModelError, listed
 from fem.model import FluidLoad, Jonswap, Model, notices
 from fem.model.curves import Follow, evaluate
-from fem.model.facts import added_mass_per_length, distances, growth_of, natural_lengths, of_sections
+from fem.model.facts import added_mass_per_length, distances, growth_of, loads_of, natural_lengths, of_sections
 from fem.model.gusts import Velocities
 from fem.model.materials import snap_time
 from fem.model.mesh import BARS
 from fem.model.notices import held_dofs, held_nodes
 from fem.model.quantities import in_newtons
 from fem.model.steps import Dynamic, Step
-from fem.model.stretch import loads_of
 from fem.model.surroundings import STEEPEST, WHOLE, breaking, current_at, wave_numbers
 from fem.model.taut_starts import told_of_starts
 from fem.model.vessels import MOTIONS, moved_by

@@ -12,8 +12,7 @@ from fem.deck import read_model
 from fem.deck.forms import stiffness_of, strains_of
 from fem.deck.writer import write_deck
 from fem.errors import CommandError
-from fem.model.facts import distances, natural_lengths
-from fem.model.stretch import loads_of
+from fem.model.facts import distances, loads_of, natural_lengths
 from fem.runs.console import as_note
 from fem.runs.own import deck_name, origin_of
 

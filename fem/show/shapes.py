@@ -220,7 +220,7 @@ def shapes(results: Results, scale: float | None = None) -> Figure:
     figure, panels, middle, half = set_stage(axes, low, high, len(shown), title)
     colours = None if motion.tension is None else reading.tension_scale(motion.tension)[0]
     if colours is not None:
-        figure.colorbar(colours, ax=panels, shrink=0.8, label=f"T [{results.unit('force')}]")
+        figure.colorbar(colours, ax=panels, shrink=0.8, panchor=False, label=f"T [{results.unit('force')}]")
     for place, panel in zip(shown, panels, strict=True):
         draw_scenery(results, panel, axes, middle - half, middle + half)
         lines = np.where((broken > motion.time[place])[:, None, None], x[place][bars], np.nan)
@@ -233,6 +233,8 @@ def shapes(results: Results, scale: float | None = None) -> Figure:
 
 WIDTH, HEIGHT = 11.0, 8.4
 """Inches: width of such a figure, and its largest height."""
+LONE = 8.0, 6.4
+"""Of a single panel in space, which has about the shape of a cube."""
 BESIDE = (0.0, 0.0, 0.96, 1.0)
 """Fractions of a figure that its panels in space take: left, bottom, width, height."""
 
@@ -251,7 +253,7 @@ def set_stage(
     flat_grid = grids[int(np.argmax(sizes))]
     rows, columns = flat_grid if is_flat else (1 if count < 3 else 2, -(-count // (1 if count < 3 else 2)))
     height = rows * (0.85 * WIDTH / columns * half[1] / half[0] + 1.0) + 0.6 if is_flat else 3.4 * rows
-    size = WIDTH, float(np.clip(height, 4.5, HEIGHT))
+    size = (WIDTH, float(np.clip(height, 4.5, HEIGHT))) if is_flat or count > 1 else LONE
     figure, grid = pictures(rows, columns, size, style.shortened(title), is_flat)
     panels = grid.ravel().tolist()
     for panel in panels[count:]:

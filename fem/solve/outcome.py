@@ -20,7 +20,7 @@ from fem.runs.record import Acting, Frame, Rows
 from fem.solve.clock import Progress
 from fem.solve.newton import groups
 from fem.solve.newton.balance import note_increment
-from fem.solve.newton.groups import ROW, Motion, Record
+from fem.solve.newton.groups import ROW, Ledger, Motion
 from fem.solve.step_system import StepSystem, record
 
 REACTION = 3
@@ -53,7 +53,7 @@ MANY_ITERATIONS = 15
 
 
 def rows_of(
-    step: int, kept: Record, rows: Ints, increment: Ints, time: Floats, dt: Floats, of: tuple[Ints, Ints], is_end: bool,
+    step: int, kept: Ledger, rows: Ints, increment: Ints, time: Floats, dt: Floats, of: tuple[Ints, Ints], is_end: bool,
     sea_from: float = math.inf,
 ) -> Rows:  # fmt: skip
     """Rows of a chunk (``kept`` may have more axes at its end), ``of`` nodes and elements."""
@@ -68,7 +68,7 @@ def rows_of(
     return Rows(*(step, increment, *found, *recorded))
 
 
-def copy_of(kept: Record, rows: Ints) -> Record:
+def copy_of(kept: Ledger, rows: Ints) -> Ledger:
     """A copy of some rows of a record."""
     return kept._replace(increments=kept.increments[rows], kinematics=kept.kinematics[rows], values=kept.values[rows])
 
@@ -95,12 +95,12 @@ def note_loads(
         kinematics[: len(time), CONCENTRATED] += of_case[:, None, None] * case.field[nodes]
 
 
-def numbers_in(kept: Record) -> int:
+def numbers_in(kept: Ledger) -> int:
     """Amount of numbers that a record can store."""
     return kept.increments.size + kept.kinematics.size + kept.values.size
 
 
-def before_overflow(kept: Record, rows: Ints) -> Ints:
+def before_overflow(kept: Ledger, rows: Ints) -> Ints:
     """Those of ``rows`` before the first one with an infinite number or NaN.
     Forces are checked during the solution; quantities computed from them (energies, stresses) are checked here."""
     whole = kept.increments.base if kept.increments.base is kept.values.base else None

@@ -14,7 +14,7 @@ from fem.arrays import Floats, Ints
 from fem.compiled import bound, exact_kernel
 from fem.model.curves import GIVEN, LEVELS, NEAR, START, Constant, Live
 from fem.solve.clock import Grid
-from fem.solve.newton.groups import ROW, Loading, Motion, Record
+from fem.solve.newton.groups import ROW, Ledger, Loading, Motion
 from fem.solve.outcome import REACTION
 from fem.solve.step_system import StepSystem
 
@@ -122,7 +122,7 @@ def live_value(table: Floats, i: int, order: int, time: float, after: bool, sinc
 @exact_kernel
 def refill(
     asked: float, until: float, now: float, origin: float, first: int, size: int, dt0: float, end: float, rest: float,
-    of: Sources, u: Floats, control: Ints, chunk: Loading, kept: Record,
+    of: Sources, u: Floats, control: Ints, chunk: Loading, kept: Ledger,
 ) -> bool:  # fmt: skip
     """Write amplitudes that were set at one time for another; ends of increments, factors of loads and the motion of
     supports in a chunk; clear the sums of the march. False: the number of increments or the moving supports differ.
@@ -176,7 +176,7 @@ class Refill:
     """
 
     def __init__(
-        self, stage: StepSystem, motion: Motion, chunk: Loading, kept: Record, control: Ints, of: Sources
+        self, stage: StepSystem, motion: Motion, chunk: Loading, kept: Ledger, control: Ints, of: Sources
     ) -> None:
         self.stage, self.parts, self.count, self.is_quiet = stage, (chunk, kept, control), len(chunk.dt), False
         self._refill = bound(refill, *(0.0,) * 4, 0, 0, *(0.0,) * 3, of, motion.u, control, chunk, kept)
@@ -195,7 +195,7 @@ class Refill:
         return bool(self._whole.dot(self._is_flag) == 0.0)
 
 
-def refill_of(stage: StepSystem, motion: Motion, chunk: Loading, kept: Record, control: Ints) -> Refill | None:
+def refill_of(stage: StepSystem, motion: Motion, chunk: Loading, kept: Ledger, control: Ints) -> Refill | None:
     """The refill for chunks like this one; None: some input is neither constant nor an amplitude that is set."""
     driven, supports, moving = stage.system.model.driven, stage.environment.supports, chunk.support_dofs
     if not driven or supports.bodies or len(chunk.thermal_end) > 1:

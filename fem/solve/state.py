@@ -31,7 +31,7 @@ from fem.runs.record import Requests, Sink, StepStart
 from fem.runs.schedule import Schedule
 from fem.solve.clock import Clock, Progress, first_chunk
 from fem.solve.newton.arc import no_arc
-from fem.solve.newton.groups import CONTROL, ENERGY, FILTER, NEED_SOLVE, Loading, Motion, Record, Ropes
+from fem.solve.newton.groups import CONTROL, ENERGY, FILTER, NEED_SOLVE, Ledger, Loading, Motion, Ropes
 from fem.solve.newton.iterate import forcing_of
 from fem.solve.newton.march import march
 from fem.solve.plan import StepPlan
@@ -64,7 +64,7 @@ class Breaks:
     watched: Ints
     instants: Floats
 
-    def reached(self, recorded: Ints, gone: Flags, kept: Record, time: Floats) -> tuple[Ints, Ints]:
+    def reached(self, recorded: Ints, gone: Flags, kept: Ledger, time: Floats) -> tuple[Ints, Ints]:
         """Increments (k,), rising, among the recorded ones at whose ends limits are reached, and these limits.
         recorded  elements with recorded values;  gone  (elements,) removed already"""
         if not len(self.elements):
@@ -136,7 +136,7 @@ class RunState:
 
     fallen: list[tuple[int, float]]
     before: Environment
-    reached: tuple[Record, int] | None = None
+    reached: tuple[Ledger, int] | None = None
 
     def __init__(self, model: Model, sink: Sink, requests: Requests, keeps_every: int) -> None:
         self.model, self.sink, self.requests, self.keeps_every = model, sink, requests, keeps_every
@@ -238,11 +238,11 @@ class StepState:
             if self.has_begun:
                 self.sink.notice(of_step(self.number, text))
 
-    def iterate(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
+    def iterate(self, control: Ints, chunk: Loading, kept: Ledger, ropes: Ropes) -> int:
         """Newton's march through a chunk of the run; not used for trial increments."""
         return self.try_out(control, chunk, kept, ropes)
 
-    def try_out(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes, end: int | None = None) -> int:
+    def try_out(self, control: Ints, chunk: Loading, kept: Ledger, ropes: Ropes, end: int | None = None) -> int:
         """Call the Newton march until it needs no more linear solves from here. ropes: those it watches."""
         stage, motion, end = self.stage, self.progress.motion, end or len(chunk.dt)
         parts = control, chunk, kept, ropes, stage, stage.nodes, stage.coefficients, stage.choice
@@ -312,7 +312,7 @@ class Marcher:
         """(k,) increments that get a row; None: all of them."""
         return None
 
-    def march(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> int:
+    def march(self, step: StepState, control: Ints, chunk: Loading, kept: Ledger) -> int:
         """Computes a chunk from ``control`` on; returns why it stopped (``newton/march.py``)."""
         raise NotImplementedError
 

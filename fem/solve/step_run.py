@@ -35,8 +35,8 @@ from fem.solve.newton.groups import (
     NEED_SOLVE,
     ROW,
     TAKES_PART,
+    Ledger,
     Loading,
-    Record,
 )
 from fem.solve.paths import may_lose, path_of
 from fem.solve.plan import StepPlan
@@ -76,7 +76,7 @@ class Newton(Marcher):
     def __init__(self) -> None:
         self.is_plain = type(self).march is Newton.march
 
-    def march(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> int:
+    def march(self, step: StepState, control: Ints, chunk: Loading, kept: Ledger) -> int:
         """Computes a chunk; repeated with other methods if statics finds no equilibrium."""
         reason = step.iterate(control, chunk, kept, NO_ROPES)
         while reason in LOST and self._carefully(reason, step, control, chunk, kept):
@@ -86,7 +86,7 @@ class Newton(Marcher):
             return groups.DONE if is_last else self.march(step, control, chunk, kept)
         return reason
 
-    def _carefully(self, reason: int, step: StepState, control: Ints, chunk: Loading, kept: Record) -> bool:
+    def _carefully(self, reason: int, step: StepState, control: Ints, chunk: Loading, kept: Ledger) -> bool:
         """Repeats an increment of statics with damped corrections, for a singular tangent, slack bars, or a free
         body that moves to equilibrium; returns whether it converges."""
         stage, nodes = step.stage, step.stage.nodes
@@ -102,7 +102,7 @@ class Newton(Marcher):
         stage.nodes, stage.limits = nodes, limits
         return reason == groups.DONE
 
-    def _laid(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> bool:
+    def _laid(self, step: StepState, control: Ints, chunk: Loading, kept: Ledger) -> bool:
         """Repeats an increment of statics, starting from an equilibrium of cables; returns whether it converges."""
         stage, motion, increment = step.stage, step.progress.motion, int(control[CONTROL.increment])
         if stage.is_dynamic or len(step.arc.last) or not step.step.nlgeom or not may_be_laid(stage):
@@ -387,7 +387,7 @@ class StepRun(StepState):
         now.time, now.increment, self.whole.reached = grid.end, now.increment + again.count, (kept, again.count - 1)
         return QUIET
 
-    def _chunk(self, most: int) -> tuple[Loading, Record, Ints]:
+    def _chunk(self, most: int) -> tuple[Loading, Ledger, Ints]:
         """Loads of the next increments, their record, and the control array of the march."""
         grid, instant = self.clock.plan(min(most, self._count())), self.schedule.next_instant()
         if self.again and self.again.stage is self.stage and grid.end < instant and self.again.fits(grid):
@@ -431,10 +431,10 @@ class StepRun(StepState):
         self.break_off(self._reached(kept, times[1:2])[1])
         return groups.DONE, np.zeros(len(CONTROL), np.int64)
 
-    def _reached(self, kept: Record, time: Floats) -> tuple[Ints, Ints]:
+    def _reached(self, kept: Ledger, time: Floats) -> tuple[Ints, Ints]:
         return self.whole.breaks.reached(self.elements, self.whole.gone, kept, time)
 
-    def _accept(self, kept: Record, rows: Ints | None, times: Floats, steps: Floats, chunk: Loading) -> None:
+    def _accept(self, kept: Ledger, rows: Ints | None, times: Floats, steps: Floats, chunk: Loading) -> None:
         """Accepts the increments that end at times[1:]; rows: those that are passed on (None: all)."""
         done, time, increments = len(steps), times.item(-1), kept.increments[: len(steps)]
         self.clock.advance(time, done, int(increments.item(done - 1, ROW.iterations)))
@@ -458,7 +458,7 @@ class StepRun(StepState):
         for text in outcome.remarks_of(increments, jumps):
             self.notify(text)
 
-    def _send_rows(self, kept: Record, rows: Ints, time: Floats, dt: Floats, chunk: Loading | None = None) -> None:
+    def _send_rows(self, kept: Ledger, rows: Ints, time: Floats, dt: Floats, chunk: Loading | None = None) -> None:
         outcome.gather_reactions(self.system.bodies, self.nodes, kept.kinematics)
         factor = kept.increments[: len(time), ROW.factor] if len(self.arc.last) else None
         is_heard = self.sink.hears_rows

@@ -24,7 +24,7 @@ from fem.linear.choice import BICGSTAB, BORDER, CG, CHAINS, EXTERNAL, UNSYMMETRI
 from fem.model import Controls
 from fem.model.quantities import recorded_rows, recorded_values
 from fem.solve.newton import groups
-from fem.solve.newton.groups import LIMIT, MEMORY, ROW, Loading, Motion, Nodes, Passage, Problem, Record, Ropes, Scratch
+from fem.solve.newton.groups import LIMIT, MEMORY, ROW, Ledger, Loading, Motion, Nodes, Passage, Problem, Ropes, Scratch
 from fem.solve.ranges import ranges_of
 from fem.solve.schemes import Coefficients, Scheme, keeps_energy
 
@@ -75,7 +75,7 @@ class StepSystem:
         forces = self.bars, system.springs, system.families, system.is_passive
         return Problem(self.nodes, *forces, self.equations, NO_ROPES, choice.solver, choice.tree, choice.plan)
 
-    def passage(self, chunk: Loading, motion: Motion, kept: Record) -> Passage:
+    def passage(self, chunk: Loading, motion: Motion, kept: Ledger) -> Passage:
         """Arguments of the march for a chunk of increments."""
         return Passage(self.coefficients, self.limits, self.problem, chunk, motion, self.work, kept)
 
@@ -287,7 +287,7 @@ def loading_at(stage: StepSystem, motion: Motion, now: float) -> Loading:
     return loading(stage, motion, np.array([now, now]), np.ones(1))
 
 
-def record(stage: StepSystem, count: int, nodes: Ints, elements: Ints) -> Record:
+def record(stage: StepSystem, count: int, nodes: Ints, elements: Ints) -> Ledger:
     """Empty record of ``count`` increments."""
     known = stage.recorded
     if not (known and known[0] is nodes and known[1] is elements):
@@ -296,7 +296,7 @@ def record(stage: StepSystem, count: int, nodes: Ints, elements: Ints) -> Record
     increments, kinematics, values = groups.rooms(
         (count, len(ROW)), (count, count_of, len(nodes), 3), (count, len(elements), width)
     )
-    return Record(increments, nodes, kinematics, family, values, touching, watched, allowed)
+    return Ledger(increments, nodes, kinematics, family, values, touching, watched, allowed)
 
 
 def _recorded(stage: StepSystem, nodes: Ints, elements: Ints) -> tuple[Any, ...]:

@@ -51,7 +51,7 @@ def stiffness_of(stage: StepSystem) -> Stiffness:
     own = tangent._replace(bar_tangent=numbers, block=tangent.block.copy(), cross=tangent.cross.copy())
     bars = np.repeat(np.arange(len(ends)), 2), ends.ravel()
     incidence = coo_array((np.tile([-1.0, 1.0], len(ends)), bars), shape=(len(ends), count)).tocsr()
-    places, size = places_of(tangent, count), stage.system.size
+    places, size = places_of(tangent), stage.system.size
     rest, first = entries(own), 36 * len(ends)
     others = coo_array((rest[first:], (places[0][first:], places[1][first:])), shape=(size, size)).tocsr()
     return Stiffness(own, incidence, others, places)
@@ -63,7 +63,7 @@ def entries(own: Tangent) -> Floats:
     return np.concatenate([each.ravel() for each in (bars, bars, -bars, -bars, own.block, own.cross)])
 
 
-def places_of(tangent: Tangent, count: int) -> tuple[Ints, Ints]:
+def places_of(tangent: Tangent) -> tuple[Ints, Ints]:
     """Rows and columns of ``entries``; without blocks of nodes if the tangent has none."""
     i, j = tangent.ends.T
     own, (first, second) = np.arange(len(tangent.block)), tangent.pairs.T

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats
-from fem.commands.extra import EXTRA, Command
+from fem.commands.installed import EXTRA, Command
 from fem.compiled.interpreted import rehearsal
 from fem.deck import KEYWORDS
 from fem.deck.sections import LISTED, OTHERS

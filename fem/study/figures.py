@@ -358,7 +358,7 @@ def self_stress(found: Rigidity, is_si: bool) -> Figure:
         draw_bars(panel, found.place[lines][:, :, axes], state[: len(lines)], colours)
         panel.set_title(f"state {number}", fontsize=SMALL)
         dress(unit_of("length", is_si), panel, axes, middle, half)
-    figure.colorbar(colours, ax=panels, shrink=0.8, label="force over the largest (tension above 0)")
+    figure.colorbar(colours, ax=panels, shrink=0.8, panchor=False, label="force over the largest (tension above 0)")
     return figure
 
 

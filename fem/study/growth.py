@@ -30,7 +30,7 @@ from fem.linear.choice import BAND, CHAINS
 from fem.model import Model
 from fem.runs.record import SilentSink
 from fem.solve.newton import groups
-from fem.solve.newton.groups import CONTROL, Loading, Motion, Record, Ropes
+from fem.solve.newton.groups import CONTROL, Ledger, Loading, Motion, Ropes
 from fem.solve.rods import gaps, multiply, solve_saddle
 from fem.solve.ropes.instants import Change, Instant
 from fem.solve.ropes.watched import copy_of
@@ -270,7 +270,7 @@ class Varied(StepRun):
         if count > most:
             raise CommandError(f"the model has {most} Lyapunov exponents, not {count}")
 
-    def iterate(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
+    def iterate(self, control: Ints, chunk: Loading, kept: Ledger, ropes: Ropes) -> int:
         """As ``StepRun.advance``, with the perturbations."""
         if self.variation is None:
             return super().iterate(control, chunk, kept, ropes)
@@ -279,7 +279,7 @@ class Varied(StepRun):
         self.late = None
         return self._carry(self.every, control, chunk, kept, ropes)
 
-    def _carry(self, every: int, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
+    def _carry(self, every: int, control: Ints, chunk: Loading, kept: Ledger, ropes: Ropes) -> int:
         """The march with perturbations, which are orthonormalised after every ``every`` increments."""
         assert self.variation is not None
         stage, count = self.stage, len(self.variation.vectors)
@@ -368,7 +368,7 @@ class Varied(StepRun):
             self.elapsed, self.variation.counter[SINCE] = 0.0, 0
         accelerate(*state, mass, vectors)
 
-    def _go_part(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
+    def _go_part(self, control: Ints, chunk: Loading, kept: Ledger, ropes: Ropes) -> int:
         """Computes one increment, or a part of one divided by events: neighbouring motions may begin it later."""
         assert self.variation is not None and self.events
         vectors, late, is_cut = self.variation.vectors, self.late, len(ropes.bars) == 0
@@ -385,7 +385,7 @@ class Varied(StepRun):
                 self.owed += late.delays[:, None] * by_start.excess
         return reason
 
-    def _step(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
+    def _step(self, control: Ints, chunk: Loading, kept: Ledger, ropes: Ropes) -> int:
         """One increment, so short that differences of du over its square would be rounding errors: by a power series in
         it."""
         assert self.variation is not None

@@ -10,7 +10,7 @@ import pytest
 import fem
 from fem.compiled import kernel
 from fem.compiled.lanes import Fixed, Lanes, where
-from fem.solve.newton.groups import DONE, NOT_FINITE, ROW, Record
+from fem.solve.newton.groups import DONE, NOT_FINITE, ROW, Ledger
 from fem.study.lanes.march import EXTREMES, GREATEST, LEAST, NOW, REASON, are_finite, fold
 from fem.study.lanes.pack import packs_of
 from fem.study.lanes.run import extremes_in, gather, march_all, march_together
@@ -94,7 +94,7 @@ def test_what_is_not_finite_is_seen_in_its_lane_alone():
         rows.append([array[row].copy() for array in arrays])
         for lane, number in enumerate((np.nan, np.inf, -np.inf)):
             values.array[row, 1, 2, lane] = increments.array[row, ROW.error, 3 + lane] = number
-        note(Record(*kept), row, out)
+        note(Ledger(*kept), row, out)
         assert out.array[0].tolist() == [0.0] * 6 + [1.0] * 2
     for array, its in zip(arrays, zip(*rows, strict=True), strict=True):
         assert np.array_equal(array[LEAST, ..., 6:], np.min(its, axis=0)[..., 6:])

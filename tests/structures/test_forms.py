@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import fem
 from fem.cli import main
-from fem.model.stretch import loads_of, stretches
+from fem.model.facts import loads_of, stretches
 
 HEAD = "*NODE\n{nodes}*ELEMENT, TYPE=T3D2, ELSET=ALL\n{elements}*MATERIAL, NAME=M\n*ELASTIC\n1e6\n{density}"
 SECTION = "*SOLID SECTION, ELSET=ALL, MATERIAL=M, STRAIN={strain}\n1.\n*BOUNDARY\n{held}"

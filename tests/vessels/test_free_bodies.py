@@ -94,9 +94,7 @@ def test_rotations_are_read_off_the_points(seed):
     places = corners @ turned.T
     assert rotation(corners, places) == pytest.approx(turned)
     assert rotation_of(rotation_vector(turned)) == pytest.approx(turned)
-    assert spin(corners, places + rng.normal(size=3), np.cross(rate, places) + rng.normal(size=3)) == pytest.approx(
-        rate
-    )
+    assert spin(places + rng.normal(size=3), np.cross(rate, places) + rng.normal(size=3)) == pytest.approx(rate)
 
 
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 1.0, 1.0 - 1e-15, 1.0 - 1e-12, 1.0 - 1e-8, 0.5, 1e-9]))

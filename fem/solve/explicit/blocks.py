@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import math
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -45,7 +46,6 @@ from fem.forces.bar import (
     stiffening,
 )
 from fem.forces.laws import BILINEAR, ENGINEERING, GREEN, Elasticity, elastic_stress, measure
-from fem.solve.explicit.bound import fraction_of, square_of_node
 from fem.solve.explicit.leapfrog import close_apart
 from fem.solve.newton import groups
 from fem.solve.newton.evaluate import combine
@@ -211,6 +211,36 @@ def block_energy(b: int, blocks: Blocks, u: Floats, desk: ThreadRoom) -> float:
         else:
             energy += energy_of_run(ENGINEERING, blocks.gap.shape[0] > 0, r, blocks, u, desk)
     return energy
+
+
+# Bounds of the stiffness of nodes, from which ``driver``, too, bounds the fastest frequency.
+@inner_kernel
+def largest_eigenvalue(a: float, b: float, c: float, ab: float, ac: float, bc: float) -> float:
+    """Largest eigenvalue of the symmetric matrix [a ab ac; ab b bc; ac bc c]. Source: Smith, Comm. ACM 4 (1961) 168."""
+    mean = (a + b + c) / 3.0
+    a, b, c = a - mean, b - mean, c - mean
+    size = math.sqrt((a * a + b * b + c * c + 2.0 * (ab * ab + ac * ac + bc * bc)) / 6.0)
+    if size == 0.0:
+        return mean
+    determinant = a * (b * c - bc * bc) - ab * (ab * c - bc * ac) + ac * (ab * bc - b * ac)
+    angle = math.acos(min(max(0.5 * determinant / size**3, -1.0), 1.0)) / 3.0
+    return mean + 2.0 * size * math.cos(angle)
+
+
+@kernel
+def fraction_of(other: int, nodes: Nodes) -> float:
+    """2 if the other node can move, else 1; ``other`` is its first dof."""
+    for c in range(3):
+        if nodes.dof_kind[other + c] != 0:
+            return 2.0
+    return 1.0
+
+
+@inner_kernel
+def square_of_node(i: int, inverse: Floats, xx: float, yy: float, zz: float, xy: float, xz: float, yz: float) -> float:
+    """Largest omega^2 of node i with this stiffness and the inverse (3n,) of its mass."""
+    x, y, z = math.sqrt(inverse[3 * i]), math.sqrt(inverse[3 * i + 1]), math.sqrt(inverse[3 * i + 2])
+    return largest_eigenvalue(x * x * xx, y * y * yy, z * z * zz, x * y * xy, x * z * xz, y * z * yz)
 
 
 @inner_kernel

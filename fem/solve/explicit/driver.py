@@ -20,11 +20,10 @@ from fem.linear.products import multiply
 from fem.model import Dynamic
 from fem.model.steps import MOST_INCREMENTS
 from fem.solve.clock import BALANCES
-from fem.solve.explicit.blocks import BlockThreads, blocks_of
-from fem.solve.explicit.bound import fraction_of, square_of_node
+from fem.solve.explicit.blocks import BlockThreads, blocks_of, fraction_of, square_of_node
 from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, UNTIED, WATCH, Moved, Ties, leapfrog
 from fem.solve.newton.evaluate import evaluate_instant
-from fem.solve.newton.groups import CONTROL, NOT_FINITE, Loading, Motion, Nodes, Problem, Record, Scratch
+from fem.solve.newton.groups import CONTROL, NOT_FINITE, Ledger, Loading, Motion, Nodes, Problem, Scratch
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.schemes import Coefficients, equilibrium
 from fem.solve.state import Marcher, StepState
@@ -98,7 +97,7 @@ class Explicit(Marcher):
         self.closed[-1] = True  # the motion is returned there
         return self.closed
 
-    def march(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> int:
+    def march(self, step: StepState, control: Ints, chunk: Loading, kept: Ledger) -> int:
         """Calls the march until the chunk ends, or until the increment exceeds the critical one (STIFFENED)."""
         stage, motion = self.stage, step.progress.motion
         control[BEFORE] = step.progress.increment

@@ -26,7 +26,7 @@ from fem.forces.laws import BILINEAR, fraction
 from fem.forces.protocol import GIVEN, SPENT, TAKEN, WEIGHT
 from fem.forces.springs import elongation
 from fem.solve.newton.evaluate import is_lumped, multiply_dampings, multiply_masses, multiply_masses_with, turning_work
-from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Loading, Motion, Nodes, Problem, Record, Scratch
+from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Ledger, Loading, Motion, Nodes, Problem, Scratch
 from fem.solve.newton.project import projected_work
 from fem.solve.schemes import Coefficients
 
@@ -361,7 +361,7 @@ def has_drifted(nodes: Nodes, bars: Bars, motion: Motion, dt: float, error: floa
 @kernel
 def note_increment(
     k: int, iterations: float, norm: float, scale: float, flags: float, error: float, problem: Problem, thermal: Floats,
-    motion: Motion, record: Record,
+    motion: Motion, record: Ledger,
 ) -> None:  # fmt: skip
     """Write the row of increment k."""
     bars, springs = problem.bars, problem.springs
@@ -396,7 +396,7 @@ def note_increment(
 
 
 @called_kernel
-def note_ranges(problem: Problem, u: Floats, memory: Floats, record: Record) -> None:
+def note_ranges(problem: Problem, u: Floats, memory: Floats, record: Ledger) -> None:
     """Records the bars and springs with the largest excess over their ranges."""
     bars, springs, place, watched = problem.bars, problem.springs, problem.nodes.place, record.watched
     for w in range(watched.shape[0]):

@@ -98,7 +98,7 @@ class Memory(NamedTuple):
     part: int  # remaining fraction of that update
     refused: int  # level of a refused increment, from which the clock chooses a shorter one
     pull: int  # largest internal force so far
-    # largest excess over a range (``Record.watched``) since the start of the step: amount, row, value
+    # largest excess over a range (``Ledger.watched``) since the start of the step: amount, row, value
     stretch: int
     stretch_at: int
     stretch_by: int
@@ -127,7 +127,7 @@ class Energies(NamedTuple):
 
 
 class IncrementColumns(NamedTuple):
-    """Columns of ``Record.increments``."""
+    """Columns of ``Ledger.increments``."""
 
     iterations: int
     norm: int  # |R|/D
@@ -242,7 +242,7 @@ class Loading(NamedTuple):
     thermal_mean: Floats
 
 
-# Motion, Scratch and Record are the state of a march. Each array has its shape, unit and meaning, and the function that
+# Motion, Scratch and Ledger are the state of a march. Each array has its shape, unit and meaning, and the function that
 # writes it, in the order in which an increment does. n nodes, m bars, b of the families' numbers; m, kg, s, N: the
 # deck's units. Empty: the model has nothing of the kind.
 
@@ -318,7 +318,7 @@ class Scratch(NamedTuple):
     gain: Floats  # (3n,) kg m/s    M times ``rise``
 
 
-class Record(NamedTuple):
+class Ledger(NamedTuple):
     """Recorded values of each of k increments: ``balance.note_increment``, ranges: ``balance.note_ranges``."""
 
     increments: Floats  # (k, ``ROW``)        iterations, norm, energies, flags
@@ -340,7 +340,7 @@ class Passage(NamedTuple):
     loading: Loading
     motion: Motion
     work: Scratch
-    record: Record
+    record: Ledger
 
 
 FENCE = 64

@@ -21,7 +21,7 @@ from fem.errors import ModelError
 from fem.forces.bar import INV_LENGTH, heads, whole
 from fem.forces.laws import LEG
 from fem.solve.newton import groups
-from fem.solve.newton.groups import CONTROL, ROW, Loading, Motion, Record
+from fem.solve.newton.groups import CONTROL, ROW, Ledger, Loading, Motion
 from fem.solve.rods import SAME_LENGTH, dense, over_independent
 from fem.solve.rope_states import positions
 from fem.solve.ropes.complementarity import DEPENDENT
@@ -36,7 +36,7 @@ NO_GAP = 1e-12
 """Strain below which a slack rope is not too long."""
 MOST_TRIALS = 1000
 
-Trial = tuple[Record, Loading, Floats]
+Trial = tuple[Ledger, Loading, Floats]
 
 
 class ActiveSet(Watched):
@@ -55,11 +55,11 @@ class ActiveSet(Watched):
         motion.multiplier[whole(self.stages.first.bars, self.ropes.bars[~self.taut])] = 0.0
         self.step_run.stage = self.stages.of(self.taut)
 
-    def march(self, control: Ints, chunk: Loading, kept: Record) -> int:
+    def march(self, control: Ints, chunk: Loading, kept: Ledger) -> int:
         """Every increment is solved by a search for the taut ropes."""
         return groups.EVENT
 
-    def advance(self, begin: float, end: float, dt: float) -> tuple[Record, Loading]:
+    def advance(self, begin: float, end: float, dt: float) -> tuple[Ledger, Loading]:
         """One increment, with the ropes that are taut at its end. Failed: no solution exists, or none is found."""
         motion = self.step_run.progress.motion
         saved, before, self.trouble = copy_of(motion), self.taut.copy(), ""
@@ -76,7 +76,7 @@ class ActiveSet(Watched):
         self.tell()
         return kept, chunk
 
-    def _search(self, begin: float, end: float, dt: float, saved: Motion) -> tuple[Record, Loading]:
+    def _search(self, begin: float, end: float, dt: float, saved: Motion) -> tuple[Ledger, Loading]:
         """Tries sets of taut ropes until one satisfies the conditions."""
         iterations, alone, tried = 0.0, False, {self.taut.tobytes()}
         (kept, chunk, off), why = self._first(begin, end, dt, saved)
@@ -208,7 +208,7 @@ class ActiveSet(Watched):
             "damped *DYNAMIC step)"
         )
 
-    def _cycle(self, wrong: Flags, now: float, kept: Record, tried: int) -> Failed:
+    def _cycle(self, wrong: Flags, now: float, kept: Ledger, tried: int) -> Failed:
         """No set of the ropes satisfies the conditions: notes which ropes change repeatedly; the increment is then cut
         back."""
         which = "no choice" if tried < MOST_TRIALS else f"none of {tried} choices"

@@ -24,7 +24,7 @@ from fem.arrays import Flags, Floats, Ints
 from fem.forces.bar import heads
 from fem.solve.newton.balance import note_increment
 from fem.solve.newton.gaps import AWAY
-from fem.solve.newton.groups import CONTROL, MEMORY, ROW, Loading, Motion, Record
+from fem.solve.newton.groups import CONTROL, MEMORY, ROW, Ledger, Loading, Motion
 from fem.solve.rope_states import gaps_of
 from fem.solve.ropes.complementarity import NoPulls, move_to_nearest
 from fem.solve.ropes.instants import ALLOWED, Switched
@@ -45,7 +45,7 @@ EULER."""
 class Events(Switched):
     """The ropes of one dynamic step."""
 
-    def march(self, control: Ints, chunk: Loading, kept: Record) -> int:
+    def march(self, control: Ints, chunk: Loading, kept: Ledger) -> int:
         """A chunk of increments, up to the one with an event; one at a time while ropes are redundant."""
         m = self.step_run
         self.shares.take_out(m.progress.motion)
@@ -55,7 +55,7 @@ class Events(Switched):
             self._note(kept, chunk)
         return reason
 
-    def advance(self, begin: float, end: float, dt: float) -> tuple[Record, Loading]:
+    def advance(self, begin: float, end: float, dt: float) -> tuple[Ledger, Loading]:
         """Computes from one regular instant to the next, through all events in between.
         Failed: a part cannot be solved; the motion and the states are then those at the beginning."""
         motion = self.step_run.progress.motion
@@ -84,7 +84,7 @@ class Events(Switched):
         self.tell()
         return kept, chunk
 
-    def _through(self, begin: float, end: float, dt: float) -> tuple[Record, Loading]:
+    def _through(self, begin: float, end: float, dt: float) -> tuple[Ledger, Loading]:
         """Pass all events of an increment."""
         iterations, self.now = 0.0, begin
         for _ in range(MOST_EVENTS):
@@ -214,7 +214,7 @@ class Events(Switched):
             self._happens(now, r, "slack")
         self.ropes.allowance[repeat] = ALLOWED * square[repeat]
 
-    def _note(self, kept: Record, chunk: Loading) -> None:
+    def _note(self, kept: Ledger, chunk: Loading) -> None:
         """Writes the state after an event into the row of an increment that ends with it."""
         self._share()
         m, row = self.step_run, kept.increments[0]

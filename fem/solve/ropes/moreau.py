@@ -42,7 +42,7 @@ from fem.forces.protocol import GIVEN, TAKEN
 from fem.solve.momenta import kept_momenta
 from fem.solve.newton import evaluate, groups
 from fem.solve.newton.balance import has_drifted
-from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, Loading, Motion, Passage, Record
+from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, Ledger, Loading, Motion, Passage
 from fem.solve.rope_states import Stages, can_change, gaps_of
 from fem.solve.ropes.complementarity import CREEPS, NoPulls, Slips, complementarity, impulses
 from fem.solve.ropes.instants import SLOW, SettingOff
@@ -258,7 +258,7 @@ class Moreau(Marcher):
             + "Everything computed so far is written"
         )
 
-    def march(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> int:
+    def march(self, step: StepState, control: Ints, chunk: Loading, kept: Ledger) -> int:
         fraction, motion = float(self.stage.limits[LIMIT.drift_fraction]), step.progress.motion
         through = self.stage.passage(chunk, motion, kept)
         self.happened.clear()  # from a chunk that is repeated

@@ -14,7 +14,7 @@ from fem.forces.bar import FRICTION, INV_LENGTH, senses
 from fem.runs.record import Event
 from fem.solve.newton import groups
 from fem.solve.newton.gaps import excesses, peaks
-from fem.solve.newton.groups import CONTROL, LIMIT, ROW, Loading, Motion, Record, Ropes
+from fem.solve.newton.groups import CONTROL, LIMIT, ROW, Ledger, Loading, Motion, Ropes
 from fem.solve.rods import SAME_LENGTH, stretch_of
 from fem.solve.rope_states import Stages, can_change, gaps_of
 from fem.solve.state import StepState
@@ -83,7 +83,7 @@ class Watched:
 
     def _march(
         self, begin: float, end: float, dt: float, ropes: Ropes, is_trial: bool = False
-    ) -> tuple[Ints, Record, Loading]:
+    ) -> tuple[Ints, Ledger, Loading]:
         """One increment of any size, without a check of its local error; Failed: it has no solution."""
         m, limits = self.step_run, self.step_run.stage.limits
         allowed, limits[LIMIT.time_error] = float(limits[LIMIT.time_error]), 0.0

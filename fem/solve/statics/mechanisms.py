@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints, Sparse
-from fem.assembly.environment import LoadSet
 from fem.assembly.supports import IMPLICIT
 from fem.errors import ModelError, listed
 from fem.forces.bar import ALPHA, AREA, GEOMETRIC, INV_LENGTH, MINUS, PLUS, YOUNG, bar_blocks
 from fem.linear.factors import start_vector
 from fem.linear.inertia import Spectrum
 from fem.model import Step
-from fem.model.curves import Curve
 from fem.solve.newton.groups import Motion, Nodes, Scratch
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.start import evaluate_start
@@ -152,7 +150,7 @@ def hold_unrestrained(stage: StepSystem, step: Step, has_ropes: bool = False) ->
         raise ModelError(f"the stiffness at node {where} is not finite: look for a load or a coefficient out of range")
     values, vectors = np.linalg.eigh(blocks[candidates])
     largest = np.abs(values).max(axis=1)
-    loads, vectors_of_loads = np.abs(stage.loads.vectors).max(initial=0.0), _together(stage.loads)
+    loads, vectors_of_loads = np.abs(stage.loads.vectors).max(initial=0.0), stage.loads.by_curve()
     held, wet = np.zeros((len(free), 9)), _dragged(stage)
     part = FAINT if stage.is_dynamic and step.nlgeom else 1.0
     slack = False
@@ -226,14 +224,6 @@ def _cautious(stage: StepSystem, slack: Flags, stiff: float, held: Floats) -> No
     caution = np.divide(CAUTION * count, length * np.sqrt(max(len(bars), 1)), out=np.zeros(len(slack)), where=count > 0)
     held[slack, ::4] += FLOOR * stiff
     return stage.nodes._replace(caution=caution, artificial_stiffness=held)
-
-
-def _together(loads: LoadSet) -> Floats:
-    """(c, 3n) load vectors, with those of equal curves added: weight and buoyancy may cancel."""
-    found = dict[Curve, Floats]()
-    for case, vector in zip(loads.cases, loads.vectors, strict=True):
-        found[case.curve] = found.get(case.curve, 0.0) + vector
-    return np.array(list(found.values())).reshape(-1, loads.vectors.shape[1])
 
 
 def _refuse_loads_on_nothing(stage: StepSystem) -> None:

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.assembly.environment import LoadSet
 from fem.errors import ModelError
 from fem.forces.bar import AREA, GEOMETRIC, INV_LENGTH, YOUNG
 from fem.solve.newton.groups import Motion
@@ -144,7 +143,7 @@ def hold_rigid(stage: StepSystem, motion: Motion, now: float, nlgeom: bool) -> s
 def _is_loaded(stage: StepSystem, motion: Motion, each: Rigid) -> bool:
     """Whether a supported body is stabilised by its loads, and its bars carry forces, as in a hanging line."""
     free = (stage.nodes.dof_kind != 0).reshape(-1, 3)[each.nodes]
-    loads = (load.reshape(-1, 3)[each.nodes] for load in _together(stage.loads))
+    loads = (load.reshape(-1, 3)[each.nodes] for load in stage.loads.by_curve())
     return each.is_held and any(map(each.turns, loads)) and each.turns(motion.force.reshape(-1, 3)[each.nodes] * free)
 
 
@@ -181,7 +180,7 @@ def _is_turned(stage: StepSystem, motion: Motion, each: Rigid) -> bool:
 
 def _parts(stage: StepSystem, each: Rigid) -> Floats:
     """(r,) component of a load along each motion, above rounding; of several loads, of the first that has one."""
-    for load in _together(stage.loads):
+    for load in stage.loads.by_curve():
         forces = load.reshape(-1, 3)[each.nodes]
         part = np.asarray(np.einsum("kir,ki->r", each.shapes(), forces))
         if np.linalg.norm(part) > NONE * np.abs(forces).sum():
@@ -295,14 +294,6 @@ def _aligned(ways: Floats) -> Floats:
         if (size := float(np.linalg.norm(way))) > 1e-6 and len(found) < ways.shape[1]:
             found.append(way / size)
     return np.array(sorted(found, key=lambda way: int(np.abs(way).argmax()))).reshape(-1, 3)
-
-
-def _together(loads: LoadSet) -> list[Floats]:
-    """Load vectors (3n,), with those of equal curves added, because they may balance each other."""
-    found = dict[object, Floats]()
-    for case, vector in zip(loads.cases, loads.vectors, strict=True):
-        found[case.curve] = found.get(case.curve, 0.0) + vector
-    return list(found.values())
 
 
 def _stiffness(stage: StepSystem) -> float:

@@ -428,11 +428,11 @@ def converge(
         raise NoConvergence(search.why)
     assert last.bars is not None
     head = [f"fem converge {model.source}"] + [f"{name} = {search.told(last, name)}" for name in names]
-    text = "".join(f"** {line}\n" for line in head) + text_of(deck, model, last)
+    text = "".join(f"** {line}\n" for line in head) + text_of(deck, last)
     return Converged(text, last.model, last.bars, last.choice, search)
 
 
-def text_of(deck: str | Path | Model, model: Model, last: Round) -> str:
+def text_of(deck: str | Path | Model, last: Round) -> str:
     """Text of the deck of a round: its own text with other increments, if that reads as the model."""
     if isinstance(deck, Model) or last.choice.splits or last.choice.decades:
         return write_deck(last.model)

@@ -20,7 +20,7 @@ from fem.linear.choice import BAND, BORDER, CHAINS
 from fem.model import Model
 from fem.solve.energy_watch import SETTLING
 from fem.solve.newton.balance import note_increment
-from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, ROW, Loading, Motion, Passage, Problem, Record, Scratch
+from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, ROW, Ledger, Loading, Motion, Passage, Problem, Scratch
 from fem.solve.schemes import Coefficients
 from fem.solve.step_run import StepRun
 from fem.solve.step_system import NO_ROPES, StepSystem, record
@@ -173,7 +173,7 @@ def arguments_of(stage: StepSystem, every: int, block: tuple[Any, ...]) -> tuple
 @kernel
 def march_begun(
     stride: int, settling: int, extrapolation: int, choices: Ints, row: Floats, limits: Floats, problem: Problem,
-    loading: Loading, motion: Motion, work: Scratch, record: Record, counts: Floats, ended: EndedLanes, outcome: Floats,
+    loading: Loading, motion: Motion, work: Scratch, record: Ledger, counts: Floats, ended: EndedLanes, outcome: Floats,
 ) -> None:  # fmt: skip
     """``march_lanes`` from ``motion``, which it moves on; row 0 of the record is the start.
 

@@ -29,11 +29,11 @@ from fem.solve.newton.groups import (
     LIMIT,
     MEMORY,
     ROW,
+    Ledger,
     Loading,
     Motion,
     Passage,
     Problem,
-    Record,
     Scratch,
 )
 from fem.solve.newton.iterate import begin, correct, halves, is_converged, residual, scale_of
@@ -140,7 +140,7 @@ def stay_in_place(stays: bool, scheme: Coefficients, problem: Problem, motion: M
 
 
 @inner_kernel
-def repeat(stays: bool, ends: bool, row: int, record: Record, kept: EndedLanes) -> None:
+def repeat(stays: bool, ends: bool, row: int, record: Ledger, kept: EndedLanes) -> None:
     """Lanes that stay have in a row of the record what they ended with, which is kept of those that end now."""
     increments, kinematics, values = kept.increments, kept.kinematics, kept.values
     for c in range(increments.shape[0]):
@@ -158,7 +158,7 @@ def repeat(stays: bool, ends: bool, row: int, record: Record, kept: EndedLanes) 
 
 
 @inner_kernel
-def are_finite(row: int, record: Record) -> bool:
+def are_finite(row: int, record: Ledger) -> bool:
     """The energy error and the values of elements, which may overflow where forces do not."""
     values = record.values
     is_finite: bool = abs(record.increments[row, ROW.error]) < np.inf
@@ -169,7 +169,7 @@ def are_finite(row: int, record: Record) -> bool:
 
 
 @inner_kernel
-def fold(row: int, record: Record) -> None:
+def fold(row: int, record: Ledger) -> None:
     """Take a row into the least and the greatest of all numbers; the start (row 0) begins them."""
     increments, kinematics, values = record.increments, record.kinematics, record.values
     for c in range(increments.shape[1]):

@@ -27,7 +27,7 @@ from fem.model.curves import Constant, evaluate
 from fem.model.quantities import RECORDED
 from fem.solve.checkpoint import refuse_earlier
 from fem.solve.clock import Clock, equal_increments, expected_increments, increments
-from fem.solve.newton.groups import ENERGY, LIMIT, MEMORY, ROW, Loading, Nodes, Problem, Record, Ropes, Scratch
+from fem.solve.newton.groups import ENERGY, LIMIT, MEMORY, ROW, Ledger, Loading, Nodes, Problem, Ropes, Scratch
 from fem.solve.step_system import (
     FLOOR,
     NO_ROPES,
@@ -312,7 +312,7 @@ def packs_of(
     values = zeros(blocks, rows, len(elements), RECORDED["EL"], WIDTH, known=2)
     family, touching = fixed(stage.system.family[elements]), fixed(stage.system.touching)
     unwatched = fixed(np.zeros((0, 3), np.int64)), fixed(np.zeros((0, 2)))
-    record = Record(increments, fixed(probes), kinematics, family, values, touching, *unwatched)
+    record = Ledger(increments, fixed(probes), kinematics, family, values, touching, *unwatched)
     same: Any = {"nodes": fixed(bars.nodes), "kinds": fixed(bars.kinds), "rods": fixed(bars.rods)}
     numbers = {name: pack([getattr(sample.bars, name) for sample in samples]) for name in NUMBERS}
     bars = bars._replace(blocks=fixed(kinds), table=None, **same, **numbers)

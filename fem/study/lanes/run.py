@@ -39,7 +39,7 @@ from fem.solve.energy_watch import SETTLING
 from fem.solve.loop import ErrorsTold
 from fem.solve.newton.arc import no_arc
 from fem.solve.newton.balance import note_increment
-from fem.solve.newton.groups import CONTROL, DONE, ROW, Loading, Motion, Nodes, Passage, Problem, Record, Scratch
+from fem.solve.newton.groups import CONTROL, DONE, ROW, Ledger, Loading, Motion, Nodes, Passage, Problem, Scratch
 from fem.solve.newton.march import march
 from fem.solve.outcome import gather_reactions, numbers_in, rows_of
 from fem.solve.rods import SAME_LENGTH, SAME_RATE, check_constraints, consistent_velocities
@@ -237,7 +237,7 @@ def recorded(
     return np.array([*range(0, count, every), count] if every else [0, *[count] * (EXTREMES - 1)]), probes, elements
 
 
-def folded(found: Record) -> Record:
+def folded(found: Ledger) -> Ledger:
     """Of all rows (models, rows, ...) of a record the first, the last, and the least and greatest numbers in any."""
 
     def four(of: Floats) -> Floats:
@@ -463,7 +463,7 @@ def march_all(whole: Packs, stage: StepSystem, every: int, is_there: Callable[..
     return True
 
 
-def record_of_lanes(found: Record, increments: Ints, time: Floats, dt: Floats, of: tuple[Ints, Ints]) -> Rows:
+def record_of_lanes(found: Ledger, increments: Ints, time: Floats, dt: Floats, of: tuple[Ints, Ints]) -> Rows:
     """Rows of some increments, with two more axes of what is per lane: block and lane in the block.
 
     found     the record; its arrays of numbers (``NUMBERS``) are (blocks, rows, ..., width);  of: nodes and elements
@@ -563,7 +563,7 @@ def march_blocks(first: int, last: int, stride: int, options: Ints, row: Floats,
             local(room.whole), local(room.pulls), local(room.lagged), local(room.state), local(room.power),
             local(room.mass_before), local(room.mean), local(room.rise), local(room.pull), local(room.gain),
         )  # fmt: skip
-        kept = Record(
+        kept = Ledger(
             record.increments[b], record.nodes, record.kinematics[b], record.elements, record.values[b],
             record.touching, record.watched, record.allowed,
         )  # fmt: skip
@@ -582,7 +582,7 @@ def is_short(stage: StepSystem, increments: int) -> bool:
 
 def march_singly(
     stage: StepSystem, samples: Sequence[Sample], probes: Ints, elements: Ints
-) -> tuple[Record, Flags, Ints]:
+) -> tuple[Ledger, Flags, Ints]:
     """The record (models, rows, ..., 1) of all increments, which models marched well, and their linear solves. Rows
     after the end of a model repeat it. stage: of the first model of this shape, whose working room all of them use."""
     empty = record(stage, max(len(one.dt) for one in samples) + 1, probes, elements)
@@ -624,7 +624,7 @@ def clear(*arrays: Any) -> None:
             array[...] = 0.0
 
 
-def march_one(stage: StepSystem, one: Sample, motion: Motion, room: Record) -> bool:
+def march_one(stage: StepSystem, one: Sample, motion: Motion, room: Ledger) -> bool:
     """As a run of its own opens its step and goes through all increments, rows 1, 2, ...; whether it came to the end.
     motion: room"""
     procedure, held = one.model.steps[0].dynamic, np.flatnonzero(one.supports.supported)
