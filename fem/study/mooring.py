@@ -8,6 +8,11 @@ rotation about global axes,
 
 k is the tangent of the lines, b the dofs of the vessel, i those of the lines, and G = (1, -[r]) moves b with the vessel.
 (t x r) x f = r (t.f) - t (r.f) is the last sum: it is symmetric where M = 0.
+
+A line on the seabed touches it with whole nodes, so that k jumps where one lands or lifts off. The last node that touches
+carries a share p = N/W of its weight W: the line leaves the seabed (p - 1/2) h from there. K is the parabola through the
+stiffness with this node lifted, with it down, and with the next one down, too: that of a continuous line to second order
+in the length h of bars, and the mean over several nodes of the derivative of F, M.
 """
 
 from __future__ import annotations
@@ -449,7 +454,8 @@ def follow(model: Model, frame: Frame, offsets: Sequence[Floats]) -> tuple[list[
         made = matrices_of(stage, frame.nodes, arms, pulls)
         if not found:
             kept.append(made)
-        found.append(Moored(offset, force, condensed(stage, made), *of_lines(model, frame, stage, seen, of, offset)))
+        stiffness = condensed(stage, made, list(touchdowns(model, frame, stage, of)))
+        found.append(Moored(offset, force, stiffness, *of_lines(model, frame, stage, seen, of, offset)))
 
     heard = Heard()
     run = begin(Along, replace(model, steps=tuple(steps)), heard, Requests(fields=False), None)
@@ -486,9 +492,44 @@ def matrices_of(stage: StepSystem, nodes: Ints, arms: Floats, pulls: Floats) -> 
     )
 
 
-def condensed(stage: StepSystem, made: Matrices) -> Floats:
-    """(6, 6) stiffness of the vessel, with the lines in equilibrium. ModelError: the tangent is singular."""
-    from scipy.sparse import block_array, eye_array
+class Touchdown(NamedTuple):
+    """Contact of a node at the end of what lies on the seabed, taken off or added: with this share in the stiffness."""
+
+    label: int
+    normal: Floats
+    stiffness: float
+    share: float
+
+
+def touchdowns(model: Model, frame: Frame, stage: StepSystem, of: Values) -> Iterator[Touchdown]:
+    """Where lines leave the seabed, as long as these nodes are free."""
+    mesh, up, work = model.mesh, model.mesh.up, stage.work
+    kind, block = stage.nodes.dof_kind.reshape(-1, 3), work.tangent.block
+    for line in frame.lines:
+        for bed in (bed for bed in model.seabeds if np.isin(line.bars, mesh.bars_in(bed.element_set)).all()):
+            normal = bed.normal(up)
+            down = bed.depth(of["COORD"][line.nodes], up) > 0.0
+            for first in np.flatnonzero(down[1:] != down[:-1]):
+                here, other = (first, first + 1) if down[first] else (first + 1, first)
+                beyond = 2 * here - other
+                if not (0 <= beyond < len(down) and down[beyond]):
+                    continue  # it touches with one node only
+                node, beside = line.nodes[here], line.nodes[other]
+                weight = -float(work.load.reshape(-1, 3)[node] @ normal)
+                stiff = float(normal @ block[node].reshape(3, 3) @ normal)
+                if not (weight > 0.0 and stiff > 0.0 and (kind[[node, beside]] == 1).all()):
+                    continue
+                way = min(float(of["CFORCE"][node] @ normal) / weight, 1.0) - 0.5
+                for changed, sign in ((node, -1.0), (beside, 1.0)):
+                    share = 0.5 * way * (way + sign)
+                    yield Touchdown(int(mesh.node_labels[changed]), normal, sign * stiff, share)
+
+
+def condensed(stage: StepSystem, made: Matrices, touchdowns: Sequence[Touchdown]) -> Floats:
+    """(6, 6) stiffness of the vessel, with the lines in equilibrium. ModelError: the tangent is singular.
+
+    With the contact c e e^T of a node more, k_ii^-1 is less by c x x'/(1 + c e.x), x = k_ii^-1 e."""
+    from scipy.sparse import eye_array
     from scipy.sparse.linalg import splu
 
     size = made.stiffness.shape[0] - 6
@@ -498,9 +539,16 @@ def condensed(stage: StepSystem, made: Matrices) -> Floats:
         raise ModelError("lines of constant length (*INEXTENSIBLE) have no stiffness of their own: give them *ELASTIC")
     held = inner + FAINT * float(np.abs(inner.diagonal()).max(initial=0.0)) * eye_array(size)
     try:
-        found = made.stiffness[size:, size:].toarray() - back @ splu(held.tocsc()).solve(across)
+        solve = splu(held.tocsc()).solve
     except RuntimeError:
         raise ModelError("the lines have no stiffness in some direction: they are mechanisms") from None
+    through = solve(across)
+    found = made.stiffness[size:, size:].toarray() - back @ through
+    for each in touchdowns:
+        e = np.zeros(size)
+        e[made.dofs[:, 0] == each.label] = each.normal
+        x, c = solve(e), each.stiffness
+        found += each.share * c / (1.0 + c * float(e @ x)) * np.outer(back @ x, e @ through)
     if not np.isfinite(found).all():
         raise ModelError("the stiffness is not finite: the lines are mechanisms")
     return np.asarray(found)
