@@ -1,18 +1,19 @@
 """Statics of a mooring: forces on a vessel over its offsets, 6 x 6 stiffness, lines: ``fem mooring``, ``fem.mooring``.
 
 The nodes of the vessel are held where the deck has them in equilibrium, and moved as a rigid body. With the forces f of
-the lines on the vessel at arms r from the reference point P, which moves with it, d a displacement and t a small
-rotation about global axes,
+the lines on the vessel at arms r from the reference point, which moves with it, d a displacement and t a small rotation
+about global axes,
 
-    F = sum f,  M = sum r x f,    K = - d(F, M)/d(d, t) = G^T (k_bb - k_bi k_ii^-1 k_ib) G + sum [0 0; 0 (r.f) 1 - r f^T]
+    F = sum f,  M = sum r x f
+    K = - d(F, M)/d(d, t) = G^T (k_bb - k_bi k_ii^-1 k_ib) G + sum [0 0; 0 (r.f) 1 - r f^T]
 
-k is the tangent of the lines, b the dofs of the vessel, i those of the lines, and G = (1, -[r]) moves b with the vessel.
+k is the tangent of the lines, b the dofs of the vessel, i those of the lines; G = (1, -[r]) moves b with the vessel.
 (t x r) x f = r (t.f) - t (r.f) is the last sum: it is symmetric where M = 0.
 
-A line on the seabed touches it with whole nodes, so that k jumps where one lands or lifts off. The last node that touches
-carries a share p = N/W of its weight W: the line leaves the seabed (p - 1/2) h from there. K is the parabola through the
-stiffness with this node lifted, with it down, and with the next one down, too: that of a continuous line to second order
-in the length h of bars, and the mean over several nodes of the derivative of F, M.
+A line on the seabed touches it with whole nodes, so that k jumps where one lands or lifts off. The last node that
+touches carries a share p = N/W of its weight W: the line leaves the seabed (p - 1/2) h from there. K is the parabola
+through the stiffness with this node lifted, with it down, and with the next one down, too: that of a continuous line to
+second order in the length h of bars, and the mean over several nodes of the derivative of F, M.
 """
 
 from __future__ import annotations
@@ -29,29 +30,31 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints, Sparse
 from fem.assembly.equations import reduction
 from fem.deck import read_model
-from fem.errors import CommandError, ModelError, unknown
+from fem.errors import CommandError, ModelError
 from fem.model import Boundary, Frequency, Model, RigidBody, Static, Step
 from fem.model.facts import natural_lengths
 from fem.model.free_bodies import rotation_of
 from fem.model.mesh import BARS, BEAMS, ElementBlock, Mesh
 from fem.model.quantities import ELEMENTAL, NODAL, Values
+from fem.model.surroundings import Seabed
 from fem.runner import run
 from fem.runs.record import Modes, Requests, SilentSink
-from fem.runs.tables import BedLine, chains_of, touchdown_lines
+from fem.runs.tables import chains_of
 from fem.solve.loop import Run, begin
 from fem.solve.modes import springs_of
 from fem.solve.outcome import frame_of
 from fem.solve.plan import StepPlan
-from fem.solve.rods import rod_matrix
 from fem.solve.start import evaluate_start, mass_matrix
 from fem.solve.step_system import StepSystem, loading_at
 from fem.study.rigidity import number_of
 
 HEADINGS = tuple(45.0 * k for k in range(8))
-COLUMNS = ("pull", "TE", "DECL", "AZIM", "T_anchor", "uplift", "on_bottom")
-"""Of a line: its pull towards the way back, force, declination and azimuth at the vessel; T of the bar at the other end,
-upward pull there, and natural length on the seabed."""
+LINE = ("pull", "TE", "DECL", "AZIM", "T_anchor", "uplift", "on_bottom")
+"""Columns of a line: its pull back against the offset; force, declination and azimuth at the vessel; at the other end T
+of the bar and the upward pull; natural length on the seabed."""
 MOTIONS = ("x", "y", "z", "rx", "ry", "rz")
+NOISE = 1e-9
+"""Fraction of what is beside it at which a printed number is zero within rounding errors."""
 FAINT = 1e-13
 """Stiffness, over the largest, that holds what is slack."""
 
@@ -69,13 +72,14 @@ class Moored:
 
     offset (6,)       displacement and rotation vector (radians) from where the vessel is at rest
     force (6,)        of the lines on the vessel: force, and moment about the reference point, which moves with it
-    stiffness (6, 6)  about that point
-    lines (l, c)      ``COLUMNS``;  ends (l, 3)  pull of each line on the vessel
+    stiffness (6, 6)  about that point;  tangent (6, 6)  that of the discrete lines, without interpolation
+    lines (l, c)      ``LINE``;  ends (l, 3)  pull of each line on the vessel
     """
 
     offset: Floats
     force: Floats
     stiffness: Floats
+    tangent: Floats
     lines: Floats
     ends: Floats
 
@@ -95,7 +99,7 @@ class Mooring:
     """What ``fem.mooring`` finds.
 
     model     the deck up to the state, as it is solved: the vessel held, what acts on it alone left out
-    about     the reference point at rest;  fairleads, anchors (l,)  labels of the ends of the lines (0: no support there)
+    about     the reference point at rest;  fairleads, anchors (l,)  labels of the ends of lines (0: no support there)
     rest      the mooring without offset;  moved (k, 6)  how the vessel is there displaced from the drawing of the deck
     paths     heading in degrees -> the mooring at rising offsets, the first of them 0
     others    at further offsets that were asked for
@@ -124,24 +128,29 @@ class Mooring:
             way, total = direction(heading), [0.0]
             for one, other in pairwise(path):
                 h = float((other.offset - one.offset) @ way)
-                (r0, r1), (k0, k1) = ([float(sign @ way) for sign in its] for its in ((-one.force, -other.force), (
-                    one.stiffness @ way, other.stiffness @ way)))
+                (r0, r1), (k0, k1) = (
+                    [float(sign @ way) for sign in its]
+                    for its in ((-one.force, -other.force), (one.stiffness @ way, other.stiffness @ way))
+                )
                 total.append(total[-1] + 0.5 * h * (r0 + r1) + h * h / 12.0 * (k0 - k1))
             found[heading] = np.array(total)
         return found
 
     def __repr__(self) -> str:
-        at, rest = ", ".join(f"{x:.6g}" for x in self.about), self.rest
-        lines = [f"mooring    {len(self.fairleads)} lines at rest, about ({at})"]
-        lines.append(f"{'':11}fairlead  anchor     end force    decl.    azim.    T at anchor    uplift  on seabed")
+        rest, size = self.rest, np.sqrt(np.abs(self.rest.stiffness.diagonal()))
+        stiffness = np.where(np.abs(rest.stiffness) < NOISE * np.outer(size, size), 0.0, rest.stiffness)
+        force = np.where(np.abs(rest.force) < NOISE * np.abs(rest.force).max(initial=0.0), 0.0, rest.force)
+        about = np.where(np.abs(self.about) < 10.0 * NOISE * np.abs(self.about).max(initial=0.0), 0.0, self.about)
+        lines = [f"mooring    {len(self.fairleads)} lines at rest, about ({', '.join(f'{x:.6g}' for x in about)})"]
+        lines.append("lines      fairlead  anchor    end force    decl.    azim.  T at anchor    uplift  on seabed")
         for fairlead, anchor, row in zip(self.fairleads, self.anchors, rest.lines, strict=True):
             _, te, decl, azim, t, uplift, lies = row.tolist()
-            lines.append(
-                f"{'':11}{fairlead:8}  {anchor or '-':>6}  {te:12.6g} {decl:8.2f} {azim:8.2f} {t:14.6g} {uplift:9.4g}  {lies:9.5g}"
-            )
-        lines.append("force      on the vessel: " + ", ".join(f"{value:.6g}" for value in rest.force))
-        names = [f"{'stiffness' if not k else '':11}" for k in range(6)]
-        lines += [head + " ".join(f"{value:13.6g}" for value in row) for head, row in zip(names, rest.stiffness, strict=True)]
+            ends, angles = f"{fairlead:19}  {anchor or '-':>6} {te:12.6g}", f"{decl:8.2f} {azim + 0.0:8.2f}"
+            lines.append(f"{ends} {angles} {t:12.6g} {uplift:9.4g}  {lies:9.5g}")
+        lines.append("force      " + " ".join(f"{value:12.6g}" for value in force))
+        heads = ["stiffness", *[""] * 5]
+        for head, values in zip(heads, stiffness, strict=True):
+            lines.append(f"{head:11}" + " ".join(f"{value:12.6g}" for value in values))
         for heading, path in self.paths.items():
             way, last = direction(heading), path[-1]
             lines.append(
@@ -149,6 +158,8 @@ class Mooring:
                 f"{-(last.force @ way):.6g}, largest end force {last.lines[:, 1].max():.6g}"
             )
         if self.modes is not None:
+            turn = np.degrees(self.moved[3:])
+            lines.append("moved      " + " ".join(f"{x:.6g}" for x in (*self.moved[:3], *turn)) + " (from the drawing)")
             periods = (f"{1.0 / f:.5g}" if f > 0.0 else "none" for f in self.modes.frequency)
             lines.append(f"periods    {', '.join(periods)}")
         return "\n".join(lines)
@@ -177,8 +188,8 @@ def mooring(
 
     deck        path of the ``.inp``, or a model
     vessel      reference node of the rigid body, or a set of fairleads, that moves; None: the only body
-    about       reference point of moments, stiffness and rotations in the drawing of the deck; None: the reference node,
-                or the mean of the fairleads
+    about       reference point of moments, stiffness and rotations, as the deck draws it; None: the reference node, or
+                the mean of the fairleads
     after       number or name of the static step after which the vessel is at rest; None: the last one before others
     offset      the largest horizontal offset;  points: number of offsets up to it;  headings: degrees from x towards y
     at          further offsets: displacement (3), with a rotation vector in degrees (6)
@@ -190,7 +201,7 @@ def mooring(
     CommandError  no such vessel or step, numbers that cannot be.
     ModelError    the lines cannot be solved as described; other errors of ``fem.run``.
 
-    >>> found = fem.mooring("inputs/moored_platform.inp", vessel="FAIRLEADS", about=(5, 0, -12), offset=10, headings=[0])
+    >>> found = fem.mooring("inputs/moored_platform.inp", vessel="FAIRLEADS", offset=10, headings=[0])
     >>> [round(-state.force[0] / 1e3) for state in found.paths[0][::5]]
     [0, 368, 857]
     """
@@ -214,9 +225,13 @@ def mooring(
     u = np.array(whole.motion[-1, 0])
     held, left_out = hold(replace(model, steps=steps), nodes, u)
     at_rest = held.mesh.coordinates[nodes] + u[nodes]
-    moved = about if about is not None else (
-        held.mesh.coordinates[nodes] if body is None else held.mesh.coordinates[held.mesh.nodes_of(body.node)]
-    ).mean(axis=0)
+    moved = (
+        about
+        if about is not None
+        else (
+            held.mesh.coordinates[nodes] if body is None else held.mesh.coordinates[held.mesh.nodes_of(body.node)]
+        ).mean(axis=0)
+    )
     drawn = held.mesh.coordinates[nodes]
     turn, shift = rigid_motion(drawn, at_rest, np.asarray(moved, float))
     point = np.asarray(moved, float) + shift
@@ -234,8 +249,16 @@ def mooring(
     anchors = [last if last in supported else 0 for last in (int(pair[1]) for pair in ends)]
     notices = dict.fromkeys((*whole.notices, *left_out, *(text for its in found for text in its[2])))
     return Mooring(
-        held, point, np.array([pair[0] for pair in ends]), np.array(anchors), rest, np.concatenate([shift, turn]), paths,
-        [its[0][-1] for its in found[len(ways) :]] if others else [], whole.modes[-1] if count else None, found[0][1],
+        held,
+        point,
+        np.array([pair[0] for pair in ends]),
+        np.array(anchors),
+        rest,
+        np.concatenate([shift, turn]),
+        paths,
+        [its[0][-1] for its in found[len(ways) :]] if others else [],
+        whole.modes[-1] if count else None,
+        found[0][1],
         tuple(notices),
     )
 
@@ -260,7 +283,9 @@ def vessel_of(model: Model, vessel: str | int | None) -> tuple[RigidBody | None,
         if np.array_equal(mesh.nodes_of(body.node), nodes):
             return body, its
         if np.isin(nodes, its).any():
-            raise CommandError(f"{vessel} is on the rigid body of node {mesh.named(body.node)}: --vessel names that node")
+            raise CommandError(
+                f"{vessel} is on the rigid body of node {mesh.named(body.node)}: --vessel names that node"
+            )
     return None, np.unique(nodes)
 
 
@@ -293,32 +318,43 @@ def hold(model: Model, nodes: Ints, u: Floats) -> tuple[Model, list[str]]:
     if mesh.has_pulleys:
         inside &= mesh.pulley_nodes < 0
     small = without(mesh, inside)
-    here = {"mesh": small, "bodies": tuple(b for b in model.bodies if not is_held[mesh.nodes_of(b.node)].any())}
+    here: dict[str, Any] = {
+        "mesh": small,
+        "bodies": tuple(b for b in model.bodies if not is_held[mesh.nodes_of(b.node)].any()),
+    }
     here["free_bodies"] = tuple(b for b in model.free_bodies if not is_held[mesh.nodes_of(b.node)].any())
     here["equations"] = tuple(e for e in model.equations if not all(is_held[node] for node, *_ in e.terms))
     here["links"] = tuple(pair for pair in model.links if not is_held[list(pair)].all())
     here["boundaries"] = outside(mesh, model.boundaries, is_held)
     here["rotations"] = outside(mesh, model.rotations, is_held)
-    here["initial_conditions"] = ()
 
     def left(entries: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(each for each in entries if not is_gone(mesh, small, each))
 
     for name in PROPERTIES:
         here[name] = left(getattr(model, name))
-    labels = mesh.node_labels[nodes].tolist()
-    places = [(label, axis, float(x)) for label, row in zip(labels, u[nodes], strict=True) for axis, x in enumerate(row, 1)]
-    stays = tuple(Boundary(*place) for place in places)
-    steps = []
+    begun = [each for each in model.initial_conditions if each.kind not in ("STRESS", "VELOCITY")]
+    stressed = [each for each in model.initial_conditions if each.kind == "STRESS"]
+    here["initial_conditions"] = (*left(stressed), *outside(mesh, begun, is_held))
+    stays, steps = held_at(mesh, nodes, u[nodes]), []
     for step in model.steps:
-        own = {name: outside(mesh, getattr(step, name), is_held) for name in ("boundaries", "rotations", "nodal_loads")}
+        own: dict[str, Any] = {
+            name: outside(mesh, getattr(step, name), is_held) for name in ("boundaries", "rotations", "nodal_loads")
+        }
         own |= {name: left(getattr(step, name)) for name in ACTIONS}
         own["boundaries"] = (*own["boundaries"], *stays)
-        steps.append(replace(step, **own, moments=(), outputs=(), removals=tuple(step.removals)))
+        steps.append(replace(step, **own, moments=(), outputs=()))
     notices = []
     if count := int(np.count_nonzero(inside)):
-        notices.append(f"{count} elements between nodes of the vessel, and their loads, are left out: forces are those of the lines")
+        what = f"{count} elements between nodes of the vessel and their loads are left out"
+        notices.append(f"{what}: forces are those of the lines")
     return replace(model, **here, steps=tuple(steps), laid=()), notices
+
+
+def held_at(mesh: Mesh, nodes: Ints, u: Floats) -> tuple[Boundary, ...]:
+    """Supports of nodes (p,) at displacements (p, 3)."""
+    places = zip(mesh.node_labels[nodes].tolist(), u.tolist(), strict=True)
+    return tuple(Boundary(label, axis, x) for label, row in places for axis, x in enumerate(row, 1))
 
 
 PROPERTIES = (
@@ -436,12 +472,11 @@ class Heard(SilentSink):
 
 def follow(model: Model, frame: Frame, offsets: Sequence[Floats]) -> tuple[list[Moored], Matrices, list[str]]:
     """The mooring at rest and at offsets one after the other; matrices at rest; notices."""
-    labels, looking = model.mesh.node_labels[frame.nodes].tolist(), Step(Frequency(1), nlgeom=True)
+    looking = Step(Frequency(1), nlgeom=True)
     steps = [*model.steps, looking]
     for offset in offsets:
-        u = frame.places(offset) - model.mesh.coordinates[frame.nodes]
-        moves = [Boundary(label, axis, float(x)) for label, row in zip(labels, u, strict=True) for axis, x in enumerate(row, 1)]
-        steps += [Step(Static(), nlgeom=True, amplitude="RAMP", boundaries=tuple(moves)), looking]
+        moves = held_at(model.mesh, frame.nodes, frame.places(offset) - model.mesh.coordinates[frame.nodes])
+        steps += [Step(Static(), nlgeom=True, amplitude="RAMP", boundaries=moves), looking]
     found: list[Moored] = []
     kept: list[Matrices] = []
 
@@ -454,8 +489,9 @@ def follow(model: Model, frame: Frame, offsets: Sequence[Floats]) -> tuple[list[
         made = matrices_of(stage, frame.nodes, arms, pulls)
         if not found:
             kept.append(made)
-        stiffness = condensed(stage, made, list(touchdowns(model, frame, stage, of)))
-        found.append(Moored(offset, force, stiffness, *of_lines(model, frame, stage, seen, of, offset)))
+        lifts = [list(lift_offs(model, line, stage, of)) for line in frame.lines]
+        both = condensed(stage, made, [each for its in lifts for each in its])
+        found.append(Moored(offset, force, *both, *of_lines(model, frame, stage, seen, of, offset, lifts)))
 
     heard = Heard()
     run = begin(Along, replace(model, steps=tuple(steps)), heard, Requests(fields=False), None)
@@ -487,46 +523,46 @@ def matrices_of(stage: StepSystem, nodes: Ints, arms: Floats, pulls: Floats) -> 
     stiffness[size - 3 :, size - 3 :] += turned
     mass = whole.T @ mass_matrix(stage) @ whole
     at = unknown[own]
-    return Matrices(
-        stiffness.tocsc(), mass.tocsc(), np.column_stack([stage.system.labels[at // 3], at % 3 + 1])
-    )
+    return Matrices(stiffness.tocsc(), mass.tocsc(), np.column_stack([stage.system.labels[at // 3], at % 3 + 1]))
 
 
-class Touchdown(NamedTuple):
-    """Contact of a node at the end of what lies on the seabed, taken off or added: with this share in the stiffness."""
+class LiftOff(NamedTuple):
+    """The last node that touches a seabed, the next one of the line, which does not, and how far from the node towards
+    that one the line leaves the seabed, over the length h of bars, -1/2 to 1/2."""
 
-    label: int
+    node: int
+    beside: int
+    way: float
     normal: Floats
     stiffness: float
-    share: float
 
 
-def touchdowns(model: Model, frame: Frame, stage: StepSystem, of: Values) -> Iterator[Touchdown]:
-    """Where lines leave the seabed, as long as these nodes are free."""
-    mesh, up, work = model.mesh, model.mesh.up, stage.work
-    kind, block = stage.nodes.dof_kind.reshape(-1, 3), work.tangent.block
-    for line in frame.lines:
-        for bed in (bed for bed in model.seabeds if np.isin(line.bars, mesh.bars_in(bed.element_set)).all()):
-            normal = bed.normal(up)
-            down = bed.depth(of["COORD"][line.nodes], up) > 0.0
-            for first in np.flatnonzero(down[1:] != down[:-1]):
-                here, other = (first, first + 1) if down[first] else (first + 1, first)
-                beyond = 2 * here - other
-                if not (0 <= beyond < len(down) and down[beyond]):
-                    continue  # it touches with one node only
-                node, beside = line.nodes[here], line.nodes[other]
-                weight = -float(work.load.reshape(-1, 3)[node] @ normal)
-                stiff = float(normal @ block[node].reshape(3, 3) @ normal)
-                if not (weight > 0.0 and stiff > 0.0 and (kind[[node, beside]] == 1).all()):
-                    continue
+def lift_offs(model: Model, line: Attached, stage: StepSystem, of: Values) -> Iterator[LiftOff]:
+    """Where a line leaves the seabed, as long as nodes there are free."""
+    up = model.mesh.up
+    kind, load, block = stage.nodes.dof_kind.reshape(-1, 3), stage.work.load.reshape(-1, 3), stage.work.tangent.block
+    for bed in beds_below(model, line):
+        normal = bed.normal(up)
+        down = bed.depth(of["COORD"][line.nodes], up) > 0.0
+        for first in np.flatnonzero(down[1:] != down[:-1]):
+            here, other = (first, first + 1) if down[first] else (first + 1, first)
+            beyond = 2 * here - other
+            if not (0 <= beyond < len(down) and down[beyond]):
+                continue  # it touches with one node only
+            node, beside = int(line.nodes[here]), int(line.nodes[other])
+            weight, stiff = -float(load[node] @ normal), float(normal @ block[node].reshape(3, 3) @ normal)
+            if weight > 0.0 and stiff > 0.0 and (kind[[node, beside]] == 1).all():
                 way = min(float(of["CFORCE"][node] @ normal) / weight, 1.0) - 0.5
-                for changed, sign in ((node, -1.0), (beside, 1.0)):
-                    share = 0.5 * way * (way + sign)
-                    yield Touchdown(int(mesh.node_labels[changed]), normal, sign * stiff, share)
+                yield LiftOff(node, beside, way, normal, stiff)
 
 
-def condensed(stage: StepSystem, made: Matrices, touchdowns: Sequence[Touchdown]) -> Floats:
-    """(6, 6) stiffness of the vessel, with the lines in equilibrium. ModelError: the tangent is singular.
+def beds_below(model: Model, line: Attached) -> list[Seabed]:
+    """Seabeds that all bars of a line may touch."""
+    return [bed for bed in model.seabeds if np.isin(line.bars, model.mesh.bars_in(bed.element_set)).all()]
+
+
+def condensed(stage: StepSystem, made: Matrices, found: Sequence[LiftOff]) -> tuple[Floats, Floats]:
+    """(6, 6) stiffness of the vessel, with the lines in equilibrium, and without interpolation. ModelError: the tangent is singular.
 
     With the contact c e e^T of a node more, k_ii^-1 is less by c x x'/(1 + c e.x), x = k_ii^-1 e."""
     from scipy.sparse import eye_array
@@ -543,25 +579,31 @@ def condensed(stage: StepSystem, made: Matrices, touchdowns: Sequence[Touchdown]
     except RuntimeError:
         raise ModelError("the lines have no stiffness in some direction: they are mechanisms") from None
     through = solve(across)
-    found = made.stiffness[size:, size:].toarray() - back @ through
-    for each in touchdowns:
-        e = np.zeros(size)
-        e[made.dofs[:, 0] == each.label] = each.normal
-        x, c = solve(e), each.stiffness
-        found += each.share * c / (1.0 + c * float(e @ x)) * np.outer(back @ x, e @ through)
-    if not np.isfinite(found).all():
+    whole = made.stiffness[size:, size:].toarray() - back @ through
+    tangent = whole.copy()
+    for each in found:
+        for node, sign in ((each.node, -1.0), (each.beside, 1.0)):  # Lagrange's parabola
+            e, c = np.zeros(size), sign * each.stiffness
+            e[made.dofs[:, 0] == stage.system.labels[node]] = each.normal
+            x, share = solve(e), 0.5 * each.way * (each.way + sign)
+            whole += share * c / (1.0 + c * float(e @ x)) * np.outer(back @ x, e @ through)
+    if not np.isfinite(whole).all():
         raise ModelError("the stiffness is not finite: the lines are mechanisms")
-    return np.asarray(found)
+    return whole, tangent
 
 
 TENSION = [quantity.name for quantity in ELEMENTAL].index("T")
 
 
-def of_lines(model: Model, frame: Frame, stage: StepSystem, seen: Any, of: Values, offset: Floats) -> tuple[Floats, Floats]:
-    """``COLUMNS`` (l, c) of all lines and their pulls on the vessel (l, 3)."""
+def of_lines(
+    model: Model, frame: Frame, stage: StepSystem, seen: Any, of: Values, offset: Floats, lifts: list[list[LiftOff]]
+) -> tuple[Floats, Floats]:
+    """``LINE`` (l, c) of all lines and their pulls on the vessel (l, 3)."""
     place, up, mesh = of["COORD"], model.mesh.up, model.mesh
     tension, mass = seen.element_values[:, TENSION], stage.system.element_mass
-    toward = [way / np.linalg.norm(way) for way in (place[line.nodes[1]] - place[line.nodes[0]] for line in frame.lines)]
+    toward = [
+        way / np.linalg.norm(way) for way in (place[line.nodes[1]] - place[line.nodes[0]] for line in frame.lines)
+    ]
     inner = [tension[line.bars[0]] * way for line, way in zip(frame.lines, toward, strict=True)]
     pulls = np.array(inner)
     tops = np.array([line.nodes[0] for line in frame.lines])
@@ -572,16 +614,18 @@ def of_lines(model: Model, frame: Frame, stage: StepSystem, seen: Any, of: Value
         pulls[its] += part[:, None] * (of.pull[top] - pulls[its].sum(axis=0))
     lengths, reach = natural_lengths(mesh, model.rest_lengths), np.linalg.norm(offset[:2])
     supported, rows = fixed_nodes(model), []
-    for line, pull in zip(frame.lines, pulls, strict=True):
+    for line, pull, its_lifts in zip(frame.lines, pulls, lifts, strict=True):
         horizontal = np.hypot(*np.delete(pull, up))
         decl, azim = math.degrees(math.atan2(horizontal, pull[up])), math.degrees(math.atan2(pull[1], pull[0]))
         last = line.nodes[-1]
         uplift = max(float(of.pull[last, up]), 0.0) if last in supported else math.nan
-        lies = 0.0
-        for bed in model.seabeds:
-            if np.isin(line.bars, mesh.bars_in(bed.element_set)).all():
-                s = np.concatenate([[0.0], np.cumsum(lengths[line.bars])])
-                lies += float(touchdown_lines(BedLine("", line.nodes, s, bed), place[None, line.nodes], up)[0].split(",")[-2])
+        lies, length = 0.0, lengths[line.bars]
+        for bed in beds_below(model, line):
+            deep = bed.depth(place[line.nodes], up) + np.where(
+                np.isin(line.nodes, supported), NOISE * length.sum(), 0.0
+            )
+            lies += float(length[(deep[1:] > 0.0) & (deep[:-1] > 0.0)].sum())
+        lies += sum(each.way * length[np.argmax(np.isin(line.nodes, (each.node, each.beside)))] for each in its_lifts)
         back = -float(pull[:2] @ offset[:2]) / reach if reach else 0.0
         rows.append([back, float(np.linalg.norm(pull)), decl, azim, tension[line.bars[-1]], uplift, lies])
     return np.array(rows), pulls

@@ -46,8 +46,8 @@ ROD_NOISE = 1e-15
 def balance_forces(
     scheme: Coefficients, secant: bool, k: int, problem: Problem, loading: Loading, a: Floats, work: Scratch
 ) -> None:
-    """Reactions of the trial state into ``work.reaction``: f_int + C v + M a - f_ext at supported dofs; at others 0, with
-    equations what they hand on there.
+    """Reactions of the trial state into ``work.reaction``: f_int + C v + M a - f_ext at supported dofs; at others 0, or
+    what equations hand on there.
     ``secant``: the residual of the increment's equilibrium there, which is the mean reaction.
     ``a``: accelerations; M a is found in ``work.inertia`` unless the mass is lumped."""
     nodes, equations = problem.nodes, problem.equations
