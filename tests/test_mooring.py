@@ -159,7 +159,7 @@ def test_the_stiffness_is_the_derivative_of_forces_and_moments(tmp_path):
     rise = -np.ptp(force[[0, -1]])
     weights = np.array([0.5, *[1.0] * 39, 0.5]) * 0.5
     assert -stiffness @ weights == pytest.approx(rise, rel=5e-3)
-    # between two nodes the tangent of the discrete line is far from its mean: nodes land one after the other
+    # between two nodes the tangent is far from its mean: nodes land one after the other
     assert np.abs(tangent / stiffness - 1.0).max() > 0.05
     assert np.abs(np.diff(stiffness)).max() < 0.2 * np.abs(np.diff(tangent)).max()
 
@@ -212,7 +212,7 @@ def test_two_bars_have_the_stiffness_of_a_textbook():
 
 
 def test_a_free_body_is_held_where_it_is_at_rest():
-    """The lines of the spar carry there what its weight leaves of its buoyancy, by hand; modes are those of the deck."""
+    """The lines of the spar carry what its weight leaves of its buoyancy; modes are those of the deck."""
     found = fem.mooring("inputs/moored_spar.inp", after="REST", parameters={"bars": 8}, modes=2)
     lift = 1025.0 * 9.80665 * np.pi * 16.0 * (80.0 - found.moved[2]) - 4.12e6 * 9.80665
     assert found.rest.force[2] == pytest.approx(-lift, rel=1e-5)

@@ -140,7 +140,7 @@ class Mooring:
         rest, size = self.rest, np.sqrt(np.abs(self.rest.stiffness.diagonal()))
         stiffness = np.where(np.abs(rest.stiffness) < NOISE * np.outer(size, size), 0.0, rest.stiffness)
         force = np.where(np.abs(rest.force) < NOISE * np.abs(rest.force).max(initial=0.0), 0.0, rest.force)
-        about = np.where(np.abs(self.about) < 10.0 * NOISE * np.abs(self.about).max(initial=0.0), 0.0, self.about)
+        about = np.round(self.about, 9) + 0.0
         lines = [f"mooring    {len(self.fairleads)} lines at rest, about ({', '.join(f'{x:.6g}' for x in about)})"]
         lines.append("lines      fairlead  anchor    end force    decl.    azim.  T at anchor    uplift  on seabed")
         for fairlead, anchor, row in zip(self.fairleads, self.anchors, rest.lines, strict=True):
@@ -562,8 +562,9 @@ def beds_below(model: Model, line: Attached) -> list[Seabed]:
 
 
 def condensed(stage: StepSystem, made: Matrices, found: Sequence[LiftOff]) -> tuple[Floats, Floats]:
-    """(6, 6) stiffness of the vessel, with the lines in equilibrium, and without interpolation. ModelError: the tangent is singular.
+    """(6, 6) stiffness of the vessel, with the lines in equilibrium, and without interpolation.
 
+    ModelError: the tangent is singular.
     With the contact c e e^T of a node more, k_ii^-1 is less by c x x'/(1 + c e.x), x = k_ii^-1 e."""
     from scipy.sparse import eye_array
     from scipy.sparse.linalg import splu
