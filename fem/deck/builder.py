@@ -153,7 +153,7 @@ class Builder:
     def vessel(self, place: ArrayLike, nodes: ArrayLike) -> int:
         """Add a rigid body that holds nodes (n,), with its reference node at (3,), fixed until ``move`` offsets it.
         Returns the label of that node."""
-        (node,) = self.nodes([place]).tolist()
+        (node,) = self.nodes(np.reshape(place, (1, -1))).tolist()
         self.card("NSET", [[label] for label in np.atleast_1d(np.asarray(nodes)).tolist()], nset=f"ON{node}")
         self.card("RIGID BODY", ref_node=node, pin_nset=f"ON{node}")
         self.card("BOUNDARY", [(node, 1, 6)])

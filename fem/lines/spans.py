@@ -208,7 +208,7 @@ def section_in(types: Path, name: str) -> LineSection | None:
     CommandError: the table cannot be understood."""
     (first, heads), *lines = table_rows(types) or [(1, [])]
     heads = [head.strip().lower() for head in heads]
-    if lost := set(("name", *NEEDED)) - set(heads):
+    if lost := {"name", *NEEDED} - set(heads):
         raise CommandError(f"{types}:{first}: a table of line types needs the columns {', '.join(sorted(lost))}")
     if others := set(heads) - {"name", "source", *NUMBERS}:
         raise CommandError(
@@ -678,7 +678,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     text = "internal damping during the motion, as a fraction of the critical damping of a bar (default: 0.3)"
     command.add_argument("--damping", metavar="Z", type=not_negative, help=text)
     text = "lines of a vessel: N copies of the line, turned about the z axis at equal angles"
-    spread = command.add_mutually_exclusive_group()
+    spread: Any = command.add_mutually_exclusive_group()
     spread.add_argument("--spread", metavar="N", type=positive_count, help=text)
     add_list(spread, "--headings", "LIST", "or: the angles by which it is turned, in degrees", dest="spread")
     text = "with --spread: reference node of the vessel, a rigid body (default: 0,0,0)"
