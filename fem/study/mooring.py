@@ -203,7 +203,7 @@ def mooring(
 
     >>> found = fem.mooring("inputs/moored_platform.inp", vessel="FAIRLEADS", offset=10, headings=[0])
     >>> [round(-state.force[0] / 1e3) for state in found.paths[0][::5]]
-    [0, 368, 857]
+    [391, 833, 1355]
     """
     model = read_model(deck, parameters)
     wrong = {
