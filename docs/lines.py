@@ -23,6 +23,8 @@ PICTURES = {
         "touchdown": "storm/touchdown",
         "shapes": "storm/shapes",
     },
+    "moorings": {"offsets": "spread_mooring/mooring"},
+    "mooring_questions": {"motion": "moved/tension"},
     "conductor_span": {"wind": "span/tension", "break": "broken_wire/tension", "shapes": "broken_wire/shapes"},
     "sea_states": {"extremes": "sea_state_sweep/extremes"},
     "fit": {"residuals": "circled_weight_fit/fit"},

@@ -39,6 +39,7 @@ _NAMES = {
     "fem.study.branches": "orbits",
     "fem.study.fit": "fit",
     "fem.study.rigidity": "rigidity",
+    "fem.study.mooring": "mooring",
     "fem.study.additions": "register",
     "fem.show.checking": "check",
     "fem.lines.pendulums": "pendulum",

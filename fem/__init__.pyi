@@ -38,6 +38,7 @@ from fem.study.continuation import continuation as continuation
 from fem.study.exponents import lyapunov as lyapunov
 from fem.study.files import basins as basins
 from fem.study.fit import fit as fit
+from fem.study.mooring import mooring as mooring
 from fem.study.rigidity import rigidity as rigidity
 from fem.study.row import Record as Record
 from fem.study.sections import sections as sections

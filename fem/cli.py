@@ -338,6 +338,31 @@ def add_structures(commands: Any) -> None:
     option.add_output(rigid, "folder of the tables and figures (default: results/<deck name>_rigidity)")
     rigid.set_defaults(command=late("fem.study.files:write_rigidity", is_whole=True))
 
+    text = "forces of a mooring over offsets of its vessel, its stiffness, and each line"
+    moored = commands.add_parser("mooring", help=text)
+    option.add_deck(moored)
+    where = "reference node of the rigid body that moves, or set of fairleads (default: the only rigid body)"
+    moored.add_argument("--vessel", metavar="NODE|NSET", help=where)
+    where = "reference point, where the deck draws the vessel (default: its node, or the mean of the fairleads)"
+    option.add_list(moored, "--about", "X,Y,Z", where)
+    where = (
+        "number or name of the static step after which the vessel is at rest (default: the last one at the beginning)"
+    )
+    moored.add_argument("--after", metavar="STEP", help=where)
+    moored.add_argument("--offset", metavar="R", type=option.positive, default=0.0, help="largest horizontal offset")
+    where = "number of offsets up to it (default: 10)"
+    moored.add_argument("--points", metavar="N", type=option.positive_count, default=10, help=where)
+    where = "headings of the offsets in degrees from x towards y (default: every 45)"
+    option.add_list(moored, "--headings", "LIST", where)
+    where = "a further offset, with a rotation vector in degrees; may be repeated"
+    option.add_list(moored, "--at", "X,Y,Z,RX,RY,RZ", where, action="append", default=[])
+    where = "number of modes at rest (default: 6 of a free body, otherwise none)"
+    moored.add_argument("--modes", metavar="N", type=option.count, help=where)
+    where = "also write stiffness and mass of the lines with the vessel at rest (.npz of SciPy, Matrix Market)"
+    moored.add_argument("--matrices", action="store_true", help=where)
+    option.add_output(moored, "folder of the tables and the figure (default: results/<deck name>_mooring)")
+    moored.set_defaults(command=late("fem.study.files:write_mooring", is_whole=True))
+
     text = "write the deck of the structure that *FORM FINDING finds, and a table of its forces"
     form = commands.add_parser("form", help=text)
     option.add_deck(form)
@@ -358,7 +383,7 @@ COMMANDS: dict[Callable[[Any], None], tuple[str, ...]] = {
     studies.add_fit: ("fit",),
     add_pictures: ("plot", "animate", "report"),
     add_analyses: ("post",),
-    add_structures: ("rigidity", "form"),
+    add_structures: ("rigidity", "mooring", "form"),
     add_others: ("example", "help", "app", "validate", "warmup"),
 }
 """What adds parsers, and of which commands."""

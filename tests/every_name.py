@@ -60,7 +60,7 @@ def decks() -> fem.Model:
     mast.bars(ends, area=1e-4, modulus=1e6)
     model: fem.Model = mast.model()
     text: str = fem.write_deck(fem.parse_deck(fem.write_deck(fem.read_deck("a.inp"))))
-    print(fem.rigidity(model, after=1).verdict)
+    print(fem.rigidity(model, after=1).verdict, fem.mooring(model, vessel="SHIP", offset=10.0).rest.stiffness)
     print(text, fem.check(model), fem.pendulum(3), fem.line((100.0, 0.0, 0.0), section="ACSR Drake"))
     tensions = fem.sag_tension("cases.csv", section="ACSR Drake", spans=[300.0])
     print(fem.line_section(tensions, "initial"), fem.clamp_stress("ACSR Drake", 30e3, 1e-3))

@@ -25,7 +25,8 @@ NAMES = sorted(set(fem.__all__) - {"__version__"})
 NODES = [quantity.name for quantity in NODAL]
 OF_WATER = ("FV", "FA", "FE")
 """A deck without water cannot ask for them."""
-DRY = ", ".join(name for name in NODES if name not in OF_WATER)
+ASKED = [name for name in NODES if name not in OF_WATER]
+DRY = "\n".join(", ".join(ASKED[k : k + 16]) for k in range(0, len(ASKED), 16))
 EVERYTHING = f"*NODE PRINT, NSET=BOTH\n{DRY}\n*EL PRINT, ELSET=BAR\nE, S, N, T\n"
 
 

@@ -54,7 +54,9 @@ def asked(kind: str, names: str) -> str:
 def ran(tmp_path_factory):
     """A run that asks for every quantity by name: its folder and its history."""
     folder = tmp_path_factory.mktemp("quantities")
-    requests = "".join(asked(kind, ", ".join(each.name for each in table)) for kind, table in QUANTITIES.items())
+    names = {kind: [each.name for each in table] for kind, table in QUANTITIES.items()}
+    rows = {kind: [", ".join(its[k : k + 16]) for k in range(0, len(its), 16)] for kind, its in names.items()}
+    requests = "".join(asked(kind, "\n".join(lines)) for kind, lines in rows.items())
     deck = folder / "all.inp"
     deck.write_text(DECK.format(requests=requests))
     run_to_files(deck, folder / "out", quiet=True)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from fem.arrays import Ints
 from fem.deck import parse_deck
 from fem.errors import CommandError, DeckError
+from fem.lines.spans import BOTTOM, LineSection, section_of
 from fem.model import Model
 
 Caller: TypeAlias = tuple[str, int]
@@ -46,7 +47,8 @@ class Builder:
         self._lines: list[str] = []
         self._callers: list[Caller] = []
         self._nodes = self._elements = self._groups = 0
-        self._is_in_step = False
+        self._is_in_step = self._is_wet = False
+        self._lifts: list[tuple[Any, ...]] = []
         self.card("HEADING", [[line] for line in heading.splitlines()])
 
     def parameter(self, name: str, value: float) -> str:
@@ -108,6 +110,54 @@ class Builder:
         if prestress:
             self.card("INITIAL CONDITIONS", [(name, prestress / float(area))], type="STRESS")
         return labels
+
+    def water(self, depth: float, *, density: float = 1025.0, gravity: float = 9.80665) -> None:
+        """Add water with its surface at z = 0, and a seabed for lines that follow, which have buoyancy. SI units."""
+        self._is_wet = True
+        self.card("AQUA", [(-float(depth), 0.0, gravity, density)])
+
+    def line(
+        self, first: ArrayLike, last: ArrayLike, section: str | LineSection, *, bars: int = 20,
+        length: Number | None = None, tension: Number | None = None, sag: Number | None = None, friction: float = 0.0,
+    ) -> Ints:  # fmt: skip
+        """Add a line in equilibrium between two points (3,), hanging or on the seabed; ``static(gravity=)`` is its
+        first step. Returns the labels (bars + 1,) of its nodes.
+
+        section   a name of the catalogue (R4-studless-142, wire-90, ...), or a ``fem.lines.spans.LineSection``
+        length, tension, sag  one of them: natural length; tension at the last end; sag at mid-span
+        friction  coefficient of friction with the seabed
+        """
+        measures = {name: value for name, value in (("tension", tension), ("sag", sag)) if value is not None}
+        if len(measures) + (length is not None) != 1:
+            raise CommandError("one of length, tension, sag must say how the line hangs")
+        if bars < 1:
+            raise CommandError(f"a line needs at least 1 bar, got {bars}")
+        made = section_of(section) if isinstance(section, str) else section
+        start, end = self._nodes + 1, self._nodes + 1 + bars
+        labels, self._nodes = np.arange(start, end + 1), end
+        one, other = shaped([first, last], 3, "ends of a line").tolist()
+        self.card("NODE", [(start, *one), (end, *other)])
+        self.card("NGEN", [(start, end, 1, *([] if length is None else [length]))], line="CATENARY", **measures)
+        _, name = self._add("T3D2", np.stack([labels[:-1], labels[1:]], axis=1))
+        self.card("MATERIAL", name=name)
+        self.card("ELASTIC", [[made.stiffness]])
+        self.card("DENSITY", [[made.mass]])
+        self.card("NO COMPRESSION")
+        self.card("SOLID SECTION", [[1.0]], elset=name, material=name, strain="ENGINEERING")
+        if self._is_wet:
+            rows = [(*BOTTOM, made.diameter), *([(friction,)] if friction else [])]
+            self.card("SEABED", rows, elset=name)
+            self._lifts.append((name, "PB", 1.0, made.volume_diameter))
+        return labels
+
+    def vessel(self, place: ArrayLike, nodes: ArrayLike) -> int:
+        """Add a rigid body that holds nodes (n,), with its reference node at (3,), fixed until ``move`` offsets it.
+        Returns the label of that node."""
+        (node,) = self.nodes(np.reshape(place, (1, -1))).tolist()
+        self.card("NSET", [[label] for label in np.atleast_1d(np.asarray(nodes)).tolist()], nset=f"ON{node}")
+        self.card("RIGID BODY", ref_node=node, pin_nset=f"ON{node}")
+        self.card("BOUNDARY", [(node, 1, 6)])
+        return int(node)
 
     def masses(self, nodes: ArrayLike, mass: Number) -> Ints:
         """Add a point mass at each of the nodes (m,). Returns the labels (m,) of the masses."""
@@ -186,7 +236,8 @@ class Builder:
         self.card("STEP", (), "NLGEOM", **step)
         self.card(keyword, rows, *flags, **parameters)
         if gravity:
-            self.card("DLOAD", [("ALL", "GRAV", gravity, 0.0, 0.0, -1.0)])
+            self.card("DLOAD", [("ALL", "GRAV", gravity, 0.0, 0.0, -1.0), *self._lifts])
+            self._lifts = []
 
 
 def cell(value: Any) -> str:

@@ -59,7 +59,9 @@ def request(card: Card, draft: Draft, given: OutputRequest) -> None:
     kept = tuple(variables)
     if names and not kept:
         return
-    own = [each.name for each in QUANTITIES.get(family, ()) if each.is_extension and each.name in names]
+    own = [
+        each.name for each in QUANTITIES.get(family, ()) if each.is_extension and {each.name, *each.columns} & {*names}
+    ]
     if own:
         draft.extension(f"*{card.keyword} of {', '.join(own)}")
     if "CF" in kept and "CFORCE" not in kept and (draft.seabeds or draft.cylinders):

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from fem.commands.arguments import add_force, add_list, not_negative, number, positive, positive_count
 from fem.commands.files import table_rows, write_new
-from fem.errors import CommandError
+from fem.errors import CommandError, unknown
 
 MEASURES = ("length", "tension", "sag")
 STILL: Vector = (0.0, 0.0, 0.0)
@@ -37,6 +37,8 @@ class LineSpan:
     measure, value  one of ``MEASURES`` and its value
     depth           None: there is no water, and the stream is a wind that grows with height
     time, dt        0: 10 and 1/200 periods, or all of a record in increments of 0.05
+    spread          angles [degrees] about z by which the line is turned, for each line of a vessel; none: one line
+    vessel          reference point of that vessel
 
     Raises CommandError on what cannot be.
     """
@@ -58,6 +60,8 @@ class LineSpan:
     time: float = 0.0
     dt: float = 0.0
     modules: tuple[Modules, ...] = ()
+    spread: tuple[float, ...] = ()
+    vessel: Vector = STILL
 
     def __post_init__(self) -> None:
         is_low = max(self.first[2], self.last[2]) <= 0.0
@@ -76,6 +80,12 @@ class LineSpan:
             "a motion needs amplitudes and a period": any(self.motion) != (self.period > 0.0),
             "the end moves as a cosine or by a record: give one of them": any(self.motion) and self.record is not None,
             "friction needs a seabed: give the depth of the water": bool(self.friction) and not self.is_wet,
+            "a spread has no motion of one end, no record and no modules": bool(self.spread)
+            and (self.is_moving or has_modules),
+            "two lines of a spread have the same heading": len({each % 360.0 for each in self.spread})
+            < len(self.spread),
+            "a line on the axis of its spread cannot be turned about it": bool(self.spread)
+            and not any((*self.first[:2], *self.last[:2])),
             "wind acts above z = 0: give the ends positive heights": self.is_streaming and not self.is_wet and is_low,
         }
         for message in (message for message, is_so in wrong.items() if is_so):
@@ -122,6 +132,8 @@ class BarRun(NamedTuple):
 
 
 TABLE = Path(__file__).with_name("catalogue.csv")
+NEEDED = ("diameter", "mass", "stiffness")
+"""Of a section."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +154,7 @@ class LineSection:
     sources: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("diameter", "mass", "stiffness"):
+        for name in NEEDED:
             if not getattr(self, name) > 0.0:
                 raise CommandError(f"the {name} of a line must be positive, got {getattr(self, name):g}")
         if not self.volume_diameter:
@@ -189,6 +201,31 @@ def section_of(name: str) -> LineSection:
     if not all(found[: len(parts)]) or not {"mass", "diameter"} <= set(numbers):
         raise CommandError(f"there is no section {name!r} in the catalogue; there are {known()}")
     return LineSection(name, **numbers, sources=sources)
+
+
+def section_in(types: Path, name: str) -> LineSection | None:
+    """Section of a table of own line types: a column ``name``, and numbers of ``LineSection``; None: not there.
+    CommandError: the table cannot be understood."""
+    (first, heads), *lines = table_rows(types) or [(1, [])]
+    heads = [head.strip().lower() for head in heads]
+    if lost := {"name", *NEEDED} - set(heads):
+        raise CommandError(f"{types}:{first}: a table of line types needs the columns {', '.join(sorted(lost))}")
+    if others := set(heads) - {"name", "source", *NUMBERS}:
+        raise CommandError(
+            f"{types}:{first}: {unknown('column', sorted(others)[0], ('name', *NUMBERS, 'source')).args[0]}"
+        )
+    for line, cells in lines:
+        row = dict(zip(heads, map(str.strip, cells), strict=False))
+        if row["name"].lower() == name.lower():
+            try:
+                if empty := [what for what in NEEDED if not row.get(what)]:
+                    raise CommandError(f"it has no {', '.join(empty)}")
+                numbers = {head: number(row[head]) for head in NUMBERS if row.get(head)}
+                source = row.get("source") or types.name
+                return LineSection(name, **numbers, sources=dict.fromkeys(numbers, source))
+            except (CommandError, argparse.ArgumentTypeError) as error:
+                raise CommandError(f"{types}:{line}: line type {name}: {error}") from None
+    return None
 
 
 AXES = ("surge", "sway", "heave")
@@ -246,6 +283,9 @@ def line(
     gravity: float = 9.81,
     time: float = 0.0,
     dt: float = 0.0,
+    spread: int | Sequence[float] = (),
+    vessel: Sequence[float] = STILL,
+    types: str | Path | None = None,
     output: str | Path | None = None,
     force: bool = False,
 ) -> Path:
@@ -265,6 +305,9 @@ def line(
     bars         number of bars
     gravity      acceleration along -z
     time, dt     duration and increment of the motion; 0: 10 periods and 1/200 period, or the record and 0.05
+    spread       lines of a vessel: their number, or angles [degrees] about z by which the given line is turned
+    vessel       (x, y, z) of the reference node of that vessel, which holds their last ends: a rigid body
+    types        CSV table of own line types: name, diameter, mass, stiffness and other numbers of ``LineSection``
     output       file of the deck; None: ``line.inp`` in the current folder
     force        overwrite a file with other content
 
@@ -287,10 +330,14 @@ def line(
     parts = tuple(vector("modules", each, 4) for each in modules)
     deck = Path("line.inp") if output is None else Path(output)
     moved = read_record(Path(record), deck) if record is not None else None
-    made = section if isinstance(section, LineSection) else section_of(section)
+    own = section_in(Path(types), section) if types is not None and isinstance(section, str) else None
+    made = own or (section if isinstance(section, LineSection) else section_of(section))
+    if isinstance(spread, int) and spread < 1:
+        raise CommandError(f"a spread needs 1 line or more, got {spread}")
+    around = tuple(360.0 * k / spread for k in range(spread)) if isinstance(spread, int) else tuple(spread)
     found = LineSpan(
         begin, end, made, measure, value, depth, friction, flow, reach, period, moved, damping, bars, gravity, time, dt,
-        parts,
+        parts, around, vector("vessel", vessel),
     )  # fmt: skip
     return write_new(deck, deck_text(found).encode(), force)
 
@@ -311,9 +358,13 @@ def line_as_asked(section: str | None = None, **given: Any) -> Path:
     for name in ("spans", "stringing", "report", "row", "state", "event", "string", "height"):
         if name in given:
             raise CommandError(f"--{name} belongs to --sag-tension CASES.csv")
+    if "vessel" in given and "spread" not in given:
+        raise CommandError("--vessel belongs to --spread or --headings")
+    if "types" in given and section is None:
+        raise CommandError("--types belongs to --section, which names a row of it")
     if "last" not in given:
         raise CommandError("--last X,Y,Z must give the end of the line")
-    if section is None and (lost := {"diameter", "mass", "stiffness"} - set(numbers)):
+    if section is None and (lost := set(NEEDED) - set(numbers)):
         needed = ", ".join(sorted(lost))
         raise CommandError(f"the properties of the line are missing: give --section NAME, or its numbers ({needed})")
     return line(section=section or LineSection("given numbers", **numbers), **given)
@@ -369,13 +420,15 @@ MOVING = """\
 
 
 def deck_text(span: LineSpan) -> str:
-    parts = (heading_lines, parameter_lines, mesh_lines, place_lines, step_lines)
+    mesh = spread_lines if span.spread else mesh_lines
+    parts = (heading_lines, parameter_lines, mesh, place_lines, step_lines)
     return "".join(f"{line}\n" for part in parts for line in part(span))
 
 
 def heading_lines(span: LineSpan) -> list[str]:
     """Description, and the sources of the numbers."""
     section, distance = span.section, math.dist(span.first, span.last)
+    what = f"A vessel on {len(span.spread)} lines" if span.spread else "Line"
     where = f"in {span.depth:g} m of water" if span.is_wet else "in air"
     by_source: dict[str, list[str]] = {}
     for quantity, source in section.sources.items():
@@ -384,7 +437,7 @@ def heading_lines(span: LineSpan) -> list[str]:
     listed = "; ".join(f"{', '.join(quantities)}: {source}" for source, quantities in by_source.items())
     strength = f", breaks at {section.strength:.4g} N" if section.strength else ""
     return [
-        *("*HEADING", f"Line of {section.name}{strength}, {distance:.6g} m from end to end {where}. SI units"),
+        *("*HEADING", f"{what} of {section.name}{strength}, {distance:.6g} m from end to end {where}. SI units"),
         f"** {listed or 'numbers as given'}",
     ]
 
@@ -399,6 +452,8 @@ def parameter_lines(span: LineSpan) -> list[str]:
     if span.period:
         lines += [f"{name} = {rounded(part)}" for name, part in zip(AXES, span.motion, strict=True) if part]
         lines += [f"period = {rounded(span.period)}", "omega = 2*pi/period"]
+    if span.spread:
+        lines += ["** offset of the vessel from where it is drawn", *(f"{name} = 0." for name in AXES)]
     return ["*PARAMETER", *lines]
 
 
@@ -424,7 +479,32 @@ def mesh_lines(span: LineSpan) -> list[str]:
         kind="B31" if inertia else "T3D2",
         nodes=", NSET=CABLE" if inertia else "",
     )
-    lines = ["*NODE, NSET=ENDS", *ends, *text.splitlines()]
+    return ["*NODE, NSET=ENDS", *ends, *text.splitlines(), *material_lines(span)]
+
+
+def spread_lines(span: LineSpan) -> list[str]:
+    """The lines of a vessel, nodes and bars k001, k002, ... of line k, their ends, the vessel and the material."""
+    kind, label = "B31" if span.section.bending_stiffness else "T3D2", 10 ** max(3, len(str(span.bars + 2)))
+    measure = "" if span.measure == "length" else f", {span.measure.upper()}=<{span.measure}>"
+    length = ", <length>" if span.measure == "length" else ""
+    lines, firsts = ["*NODE, NSET=VESSEL", ", ".join(["1", *map(rounded, span.vessel)])], []
+    for k, angle in enumerate(span.spread, 1):
+        cos, sin = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+        first, last = k * label + 1, k * label + 1 + span.bars
+        firsts.append(first)
+        for name, at, (x, y, z) in (("ANCHORS", first, span.first), ("FAIRLEADS", last, span.last)):
+            place = ", ".join(map(rounded, (x * cos - y * sin, x * sin + y * cos, z)))
+            lines += [f"*NODE, NSET={name}", f"{at}, {place}"]
+        lines += [f"*NGEN, LINE=CATENARY{measure}, NSET=CABLE", f"{first}, {last}, 1{length}"]
+        lines += [f"*ELEMENT, TYPE={kind}", f"{first}, {first}, {first + 1}"]
+    lines += ["*ELGEN, ELSET=LINE", *(f"{first}, {span.bars}" for first in firsts)]
+    lines += ["*NSET, NSET=ENDS", "ANCHORS, FAIRLEADS", "*RIGID BODY, REF NODE=VESSEL, PIN NSET=FAIRLEADS"]
+    return [*lines, *material_lines(span)]
+
+
+def material_lines(span: LineSpan) -> list[str]:
+    """What the bars are made of."""
+    lines, pieces, inertia = list[str](), span.pieces(), span.section.bending_stiffness / span.section.stiffness
     for name, section in sections_of(span).items():
         bars = [f"{piece.first}, {piece.last}" for piece in pieces if piece.name == name]
         lines += [f"*ELSET, ELSET={name}, GENERATE", *bars] if span.modules else []
@@ -467,18 +547,19 @@ def place_lines(span: LineSpan) -> list[str]:
         lines += [f"*AMPLITUDE, NAME={head}, {name}, COLUMN={head}, DEFINITION=SPLINE" for head in span.record.first]
     elif span.period:
         lines += ["*AMPLITUDE, NAME=COSINE, DEFINITION=PERIODIC", "1, <omega>, 0., 0.", "1., 0."]
-    return [*lines, "*BOUNDARY", "ENDS, 1, 3"]
+    return [*lines, "*BOUNDARY", *(("ANCHORS, 1, 3", "VESSEL, 1, 6") if span.spread else ("ENDS, 1, 3",))]
 
 
 def step_lines(span: LineSpan) -> list[str]:
     """At rest; in the stream, with the last end at the start of its motion; the motion."""
     made = sections_of(span)
     nodes, bending = ("CABLE", ", SK, SM") if span.section.bending_stiffness else ("ENDS", "")
+    bending += ", TE, DECL, AZIM" if span.spread else ""
     lines = LAID.format(gravity=span.gravity, nodes=nodes, bending=bending).splitlines()
     lines += [f"{name}, PB, 1., {rounded(own.volume_diameter)}" for name, own in made.items()] if span.is_wet else []
     lines.append("*END STEP")
     if not (span.is_streaming or span.is_moving):
-        return lines
+        return [*lines, *offset_lines(span)]
     lines += STREAM.splitlines()
     lines += ["*DLOAD"] if span.is_wet or span.is_streaming else []
     for name, own in made.items():
@@ -493,10 +574,16 @@ def step_lines(span: LineSpan) -> list[str]:
     begin, motion = motion_lines(span)
     lines += [*begin, "*END STEP"]
     if not motion:
-        return lines
+        return [*lines, *offset_lines(span)]
     time = span.time or (span.record.duration if span.record else 10.0 * span.period)
     dt = span.dt or (RECORD_DT if span.record else span.period / 200.0)
     return [*lines, *MOVING.format(time=rounded(time), dt=rounded(dt)).splitlines(), *motion, "*END STEP"]
+
+
+def offset_lines(span: LineSpan) -> list[str]:
+    """A step in which the vessel of a spread moves by its offset."""
+    moves = [f"VESSEL, {axis}, {axis}, <{name}>" for axis, name in enumerate(AXES, 1)]
+    return ["*STEP, NLGEOM, INC=200", "*STATIC", "0.25, 1.", "*BOUNDARY", *moves, "*END STEP"] if span.spread else []
 
 
 def motion_lines(span: LineSpan) -> tuple[list[str], list[str]]:
@@ -550,6 +637,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_list(command, "--first", "X,Y,Z", "first end (the anchor) [m] (default: 0,0,-depth)")
     made = command.add_argument_group("properties of the line")
     made.add_argument("--section", metavar="NAME", help=SECTION)
+    text = "table of own line types for --section: columns name, diameter, mass, stiffness, volume_diameter, drag, ..."
+    made.add_argument("--types", metavar="TYPES.csv", type=Path, help=text)
     for option, name, text in PROPERTIES:
         made.add_argument(option, dest=name, metavar="NUMBER", type=positive, help=text)
     shape = command.add_mutually_exclusive_group(required=True)
@@ -588,6 +677,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--period", metavar="P", type=positive, help="period of the motion [s]")
     text = "internal damping during the motion, as a fraction of the critical damping of a bar (default: 0.3)"
     command.add_argument("--damping", metavar="Z", type=not_negative, help=text)
+    text = "lines of a vessel: N copies of the line, turned about the z axis at equal angles"
+    spread: Any = command.add_mutually_exclusive_group()
+    spread.add_argument("--spread", metavar="N", type=positive_count, help=text)
+    add_list(spread, "--headings", "LIST", "or: the angles by which it is turned, in degrees", dest="spread")
+    text = "with --spread: reference node of the vessel, a rigid body (default: 0,0,0)"
+    add_list(command, "--vessel", "X,Y,Z", text)
     command.add_argument("--bars", metavar="N", type=positive_count, help="number of bars (default: 50)")
     text = "duration of the motion [s] (default: 10 periods, or the record)"
     command.add_argument("--time", metavar="T", type=positive, help=text)

@@ -79,6 +79,8 @@ NODAL = [
     # recorded only if there are contacts with the seabed, and if nodes are loaded
     vector("CFORCE", "contact force", "force", derived=lambda of: np.zeros_like(of["U"])),
     vector("CF", "concentrated force", "force", derived=lambda of: np.zeros_like(of["U"])),
+    # recorded only if equations tie nodes: there it is the force of the tie, too
+    vector("EF", "end force", "force", derived=lambda of: of["RF"], is_extension=True),
     vector("TF", "total force", "force", derived=lambda of: of["RF"] + of["CF"]),
     vector(
         "COORD", "position", "length", component="COOR", figure="positions", derived=lambda of: of.coordinates + of["U"]
@@ -91,6 +93,9 @@ NODAL = [
     Quantity("SM", "bending moment", "force length", derived=lambda of: of.bends[1]),
     vector("UR", "rotation", "", derived=lambda of: of.turns[0], figure="rotations"),
     vector("VR", "angular velocity", "1/time", derived=lambda of: of.turns[1]),
+    Quantity("TE", "end tension", "force", derived=lambda of: np.linalg.norm(of.pull, axis=-1), is_extension=True),
+    Quantity("DECL", "declination", "degrees", derived=lambda of: pull_angles(of)[0], is_extension=True),
+    Quantity("AZIM", "azimuth", "degrees", derived=lambda of: pull_angles(of)[1], is_extension=True),
 ]
 SHOWN: Any = {"printed": True, "filed": True, "shown": True}
 ELEMENTAL = [
@@ -120,9 +125,10 @@ ENERGIES["energy_error"] = "ETOTAL"
 WHOLE = [Quantity(name, name, "energy") for name in ENERGIES]
 
 
-def recorded_rows(touches: bool, is_loaded: bool) -> int:
-    """Number of quantities of nodes that a run records; touches: there are contacts, is_loaded: there is ``*CLOAD``."""
-    return CONCENTRATED + 1 if is_loaded else RECORDED["NODE"] + touches
+def recorded_rows(touches: bool, is_loaded: bool, is_tied: bool) -> int:
+    """Number of quantities of nodes that a run records; touches: there are contacts, is_loaded: there is ``*CLOAD``,
+    is_tied: there are equations between dofs."""
+    return CONCENTRATED + 1 + is_tied if is_loaded or is_tied else RECORDED["NODE"] + touches
 
 
 def recorded_values(model: Model) -> int:
@@ -133,6 +139,14 @@ def recorded_values(model: Model) -> int:
 def unrecorded(model: Model) -> set[str]:
     """Quantities of elements that have no meaning in a model, and stand in no table of all."""
     return ({"PE", "PEEQ"} if not model.yields else set()) | ({"T2"} if not model.mesh.has_pulleys else set())
+
+
+def pull_angles(of: Values) -> tuple[Floats, Floats]:
+    """Declination and azimuth (..., p) in degrees of the pull of a line on what holds its end: from upwards (0) over
+    horizontal (90) to downwards (180); from x towards y, -180 to 180."""
+    up = of.model.mesh.up
+    x, y, z = (of.pull[..., axis] + 0.0 for axis in ((0, 1, 2) if up == 2 else (2, 0, 1)))
+    return np.degrees(np.arctan2(np.hypot(x, y), z)), np.degrees(np.arctan2(y, x) if up == 2 else np.arctan2(x, y))
 
 
 def moments(of: Values) -> Floats:
@@ -219,6 +233,11 @@ class Values:
     def coordinates(self) -> Floats:
         """(p, 3) reference positions of the nodes."""
         return self.model.mesh.coordinates[self.indices]
+
+    @cached_property
+    def pull(self) -> Floats:
+        """(..., p, 3) force of lines on what holds them at the nodes: support, body or load."""
+        return -(self["EF"] + self["CF"])
 
     @cached_property
     def water(self) -> tuple[Floats, Floats, Floats]:

@@ -359,7 +359,7 @@ def load(folder: str | Path, *, output_every: int = 1) -> History:
     keys = thinned(instants_of(tables.values()), output_every)
     k, n, m = len(keys), len(model.mesh.node_labels), len(model.mesh.element_labels)
     is_loaded = model.earlier is not None or any(step.nodal_loads for step in model.steps)
-    nodal = NODAL[: recorded_rows(bool(model.seabeds or model.cylinders), is_loaded)]
+    nodal = NODAL[: recorded_rows(bool(model.seabeds or model.cylinders), is_loaded, bool(model.equations))]
     elemental = ELEMENTAL[: recorded_values(model)]
     if (size := k * (3 * n * len(nodal) + m * len(elemental))) > MOST_LOADED:
         fewer = f"load({str(folder)!r}, output_every={-(-size * output_every // MOST_LOADED)})"

@@ -79,7 +79,8 @@ def gather_reactions(bodies: tuple[Body, ...], nodes: Ints, kinematics: Floats) 
         (place,) = (nodes == body.driven[0] // 3).nonzero()
         if place.size:
             pinned = nodes.searchsorted(body.dofs[::3] // 3)
-            kinematics[:, REACTION, place] = kinematics[:, REACTION, pinned].sum(axis=1, keepdims=True)
+            for row in range(REACTION, kinematics.shape[1], CONCENTRATED + 1 - REACTION):  # RF, EF
+                kinematics[:, row, place] = kinematics[:, row, pinned].sum(axis=1, keepdims=True)
 
 
 def note_loads(

@@ -302,7 +302,9 @@ def record(stage: StepSystem, count: int, nodes: Ints, elements: Ints) -> Ledger
 def _recorded(stage: StepSystem, nodes: Ints, elements: Ints) -> tuple[Any, ...]:
     """Quantities of nodes and elements; family and index of the elements; contacts at nodes; elements with ranges."""
     touching = stage.system.touching
-    count_of = recorded_rows(has_contacts := len(touching) > 0, bool(stage.environment.nodal))
+    count_of = recorded_rows(
+        has_contacts := len(touching) > 0, bool(stage.environment.nodal), len(stage.equations.slave) > 0
+    )
     if has_contacts:
         place = np.full(len(stage.system.labels), -1, np.int64)
         place[nodes] = np.arange(len(nodes))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fem.study.basins import Basins
     from fem.study.branches import Orbits
     from fem.study.continuation import Continuation
+    from fem.study.mooring import Mooring
     from fem.study.rigidity import Rigidity
     from fem.study.sections import Section, Sections
     from fem.study.sweep import Sweep
@@ -392,3 +393,33 @@ def structure_stage(
     axes = plane_within(low, high, None)
     figure, panels, middle, half = set_stage(axes, low[list(axes)], high[list(axes)], count, title)
     return figure, panels, axes, middle, half
+
+
+def offsets(found: Mooring, is_si: bool) -> Figure:
+    """Restoring force, the largest end force of all lines and the least length on the seabed over the offset."""
+    figure = Figure(figsize=(WIDTH, 7.2), layout="constrained")
+    figure.suptitle("A vessel moved from rest: forces of its mooring", fontsize=TITLE)
+    panels = figure.subplots(3, 1, sharex=True)
+    force, length = (f" [{unit_of(what, is_si)}]" if is_si else "" for what in ("force", "length"))
+    for number, (heading, path) in enumerate(found.paths.items()):
+        style = {
+            "color": OKABE_ITO[number % MOST_CURVES],
+            "ls": "-" if number < MOST_CURVES else "--",
+            "marker": "o",
+            "ms": 2.5,
+        }
+        way = path[-1].offset / np.linalg.norm(path[-1].offset)
+        x = [float(state.offset @ way) for state in path]
+        restoring = [-float(state.force @ way) for state in path]
+        for panel, y in zip(
+            panels, (restoring, [s.lines[:, 1].max() for s in path], [s.lines[:, -1].min() for s in path]), strict=True
+        ):
+            panel.plot(x, y, lw=1.2, label=f"{heading:g} degrees", **style)
+    panels[0].axhline(0.0, color="#444444", lw=0.8)
+    names = f"restoring force{force}", f"largest end force{force}", f"least length\non the seabed{length}"
+    for panel, name in zip(panels, names, strict=True):
+        panel.set_ylabel(name)
+        tidy(panel)
+    panels[-1].set_xlabel(f"offset{length}")
+    legend_below(panels[-1])
+    return figure

@@ -24,6 +24,7 @@ from fem.study.basins import Basins, basins_in, settling_of
 from fem.study.branches import Orbits, Search
 from fem.study.continuation import WAY, Continuation, follow_plan, followed
 from fem.study.exponents import Lyapunov, beyond_bar, running_rates
+from fem.study.mooring import HEADINGS, LINE, MOTIONS, Moored, Mooring, direction, mooring
 from fem.study.points import make_grid, points_of, read_vary
 from fem.study.question import Study
 from fem.study.rigidity import Rigidity, rigidity
@@ -399,3 +400,68 @@ def write_members(folder: Path, found: Rigidity) -> None:
     points = {"displacement": found.place - mesh.coordinates, **dict(zip(modes, found.mechanisms, strict=True))}
     values = dict(zip(["N", *states], cells.T, strict=True))
     replace_file(folder / "rigidity.vtu", Skeleton(found.model).field(0.0, points, values))
+
+
+MOORING = ("mooring.csv", "lines.csv", "mooring.png", "K.npz", "M.npz", "K.mtx", "M.mtx", "dofs.csv")
+
+
+def write_mooring(options: Namespace) -> int:
+    """The mooring at rest, printed; tables and a figure over offsets; matrices."""
+    model = read_model(options.deck, dict(options.parameters))
+    own = claim(model, options.output, "mooring.json", Names(frozenset(MOORING)), "mooring", options.force)
+    names = ("vessel", "about", "after", "offset", "points", "at", "modes")
+    settings = {name: getattr(options, name) for name in names}
+    settings["headings"] = HEADINGS if options.headings is None else options.headings
+    with own:
+        found = mooring(model, **settings)
+        own.begin({"deck": deck_entry(model), "settings": settings, "stiffness": found.rest.stiffness.tolist()})
+        write_offsets(own.path, found)
+        if options.matrices:
+            write_matrices(own.path, found)
+    for text in dict.fromkeys((*model.notices, *found.notices)):
+        print(as_note(text))
+    print(found)
+    print(f"written    in {own.path}: {', '.join(sorted(own.names.among(own.path)))}")
+    return 0
+
+
+def write_offsets(folder: Path, found: Mooring) -> None:
+    """``mooring.csv``, ``lines.csv`` and, over offsets, the figure."""
+    cells = [f"K{i}{j}" for i in range(1, 7) for j in range(1, 7)]
+    places = ["heading", *MOTIONS]
+    heads = [*places, "restoring", "energy", "F1", "F2", "F3", "M1", "M2", "M3", *cells]
+    rows: list[list[Any]] = []
+    lines: list[list[Any]] = []
+
+    def note(heading: float | str, state: Moored, restoring: float | str, energy: float | str) -> None:
+        place = [heading, *state.offset[:3].tolist(), *np.degrees(state.offset[3:]).tolist()]
+        rows.append([*place, restoring, energy, *state.force.tolist(), *state.stiffness.ravel().tolist()])
+        for *ends, row in zip(found.fairleads.tolist(), found.anchors.tolist(), state.lines.tolist(), strict=True):
+            lines.append([*place, ends[0], ends[1] or "", *("" if np.isnan(x) else x for x in row)])
+
+    for heading, path in found.paths.items():
+        for state, energy in zip(path, found.energy[heading].tolist(), strict=True):
+            note(heading, state, -float(state.force @ direction(heading)), energy)
+    for state in (*([] if found.paths else [found.rest]), *found.others):
+        note("", state, "", "")
+    write_table(folder / "mooring.csv", heads, rows)
+    write_table(folder / "lines.csv", [*places, "fairlead", "anchor", *LINE], lines)
+    if found.paths:
+        draw(folder / "mooring.png", "offsets", found, says_si(found.model.heading))
+
+
+def write_matrices(folder: Path, found: Mooring) -> None:
+    """K and M of lines and vessel, and what their rows are."""
+    from io import BytesIO
+
+    from scipy.io import mmwrite
+    from scipy.sparse import save_npz
+
+    for name, matrix in (("K", found.matrices.stiffness), ("M", found.matrices.mass)):
+        for suffix, write in (("npz", save_npz), ("mtx", mmwrite)):
+            file = BytesIO()
+            write(file, matrix)
+            replace_file(folder / f"{name}.{suffix}", file.getvalue())
+    rows = [[row, *of] for row, of in enumerate(found.matrices.dofs.tolist())]
+    rows += [[len(rows) + k, "vessel", what] for k, what in enumerate(MOTIONS)]
+    write_table(folder / "dofs.csv", ["row", "node", "dof"], rows)

@@ -46,7 +46,8 @@ ROD_NOISE = 1e-15
 def balance_forces(
     scheme: Coefficients, secant: bool, k: int, problem: Problem, loading: Loading, a: Floats, work: Scratch
 ) -> None:
-    """Reactions of the trial state into ``work.reaction``: f_int + C v + M a - f_ext at supported dofs, else 0.
+    """Reactions of the trial state into ``work.reaction``: f_int + C v + M a - f_ext at supported dofs; at others 0, or
+    what equations hand on there.
     ``secant``: the residual of the increment's equilibrium there, which is the mean reaction.
     ``a``: accelerations; M a is found in ``work.inertia`` unless the mass is lumped."""
     nodes, equations = problem.nodes, problem.equations
@@ -68,10 +69,18 @@ def balance_forces(
                 value -= loading.factors[k + 1, p] * loading.vectors[p, dof]
         reaction[dof] = value
     if has_equations:
+        own = work.rise
+        for dof in range(reaction.shape[0]):
+            own[dof] = reaction[dof]
         condense(equations, reaction)
         for dof in range(reaction.shape[0]):
             if nodes.dof_kind[dof] != 0:
                 reaction[dof] = 0.0
+        for s in range(equations.slave.shape[0]):
+            reaction[equations.slave[s]] = own[equations.slave[s]]
+            for m in range(equations.start[s], equations.start[s + 1]):
+                if nodes.dof_kind[equations.master[m]] != 0:
+                    reaction[equations.master[m]] = own[equations.master[m]]
 
 
 @inner_kernel
@@ -89,8 +98,9 @@ def take_over(lags: bool, problem: Problem, motion: Motion, work: Scratch) -> No
         motion.state[k] = work.state[k]
     for k in range(work.power.shape[0]):
         motion.power[k] = work.power[k]
+    has_equations = problem.equations.slave.shape[0] > 0
     for dof in range(work.u.shape[0]):
-        if nodes.dof_kind[dof] == 0:
+        if nodes.dof_kind[dof] == 0 or has_equations:
             motion.reaction[dof] = work.reaction[dof]
     if lags:
         for dof in range(work.u.shape[0]):
@@ -349,7 +359,8 @@ def has_drifted(nodes: Nodes, bars: Bars, motion: Motion, dt: float, error: floa
     move, pull = 0.0, 0.0
     for dof in range(motion.u.shape[0]):
         move += abs(motion.u[dof]) + dt * (abs(motion.v[dof]) + dt * abs(motion.a[dof]))
-        pull = max(pull, abs(motion.force[dof]) + abs(motion.reaction[dof]))
+        held = abs(motion.reaction[dof]) if nodes.dof_kind[dof] == 0 else 0.0
+        pull = max(pull, abs(motion.force[dof]) + held)
     noise = NEGLIGIBLE * fraction * size + TRAVEL_NOISE * energies[ENERGY.kinetic] + ROUND_OFF * pull * move
     for r in range(bars.rods.shape[0]):  # multipliers are forces over lengths
         inverse = bars.constants[INV_LENGTH, bars.rods[r]]
@@ -384,7 +395,9 @@ def note_increment(
             kinematics[k, 0, p, c] = u[dof]
             kinematics[k, 1, p, c] = motion.v[dof]
             kinematics[k, 2, p, c] = motion.a[dof]
-            kinematics[k, 3, p, c] = motion.reaction[dof]
+            kinematics[k, 3, p, c] = motion.reaction[dof] if problem.nodes.dof_kind[dof] == 0 else 0.0
+            if kinematics.shape[1] > 6:
+                kinematics[k, 6, p, c] = motion.reaction[dof]
     for t in range(record.touching.shape[0]):
         for c in range(3):
             kinematics[k, 4, record.touching[t, 0], c] += motion.state[record.touching[t, 1] + c]

@@ -259,7 +259,7 @@ class Motion(NamedTuple):
     a: Floats  # (3n,) m/s^2     accelerations, as tables have them
     force: Floats  # (3n,) N     internal forces, those of velocities among them
     flow: Floats  # (3n,) N      their part that does not come from stored energy (dampers, water, friction); or empty
-    reaction: Floats  # (3n,) N  f + C v + M a - p at supported dofs, else 0
+    reaction: Floats  # (3n,) N  f + C v + M a - p at supported dofs and what equations hand on; else 0
     multiplier: Floats  # (m,) N/m  of rods: pull over length; the others 0
     energies: Floats  # (``ENERGY``,) J  totals: ``balance.close_increment``; (0) of the start: ``start.open_energies``
     memory: Floats  # (``MEMORY``,)  what the march remembers: each entry says what
@@ -323,7 +323,7 @@ class Ledger(NamedTuple):
 
     increments: Floats  # (k, ``ROW``)        iterations, norm, energies, flags
     nodes: Ints  # (p,)                       recorded nodes
-    kinematics: Floats  # (k, 4, p, 3)        their u, v, a, reaction; with contacts a fifth row: contact force, N
+    kinematics: Floats  # (k, 4, p, 3)        their u, v, a, reaction; perhaps contact force, load, end force
     elements: Ints  # (q, 2)                  recorded elements: family, index
     values: Floats  # (k, q, 4)               their E, S, N, T (5: and T2)
     touching: Ints  # (c, 2)                  of contacts: place among ``nodes``, first of three states

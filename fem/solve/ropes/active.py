@@ -28,7 +28,7 @@ from fem.solve.ropes.complementarity import DEPENDENT
 from fem.solve.ropes.watched import Failed, Watched, copy_of, restore
 from fem.solve.start import evaluate_rods, evaluate_start
 from fem.solve.statics.mechanisms import MECHANISM, hold_unrestrained, softest
-from fem.solve.step_system import NO_ROPES, loading_at
+from fem.solve.step_system import NO_ROPES, StepSystem, loading_at
 
 NO_PULL = 1e-10
 """A tension below this fraction of the largest force counts as zero."""
@@ -37,6 +37,11 @@ NO_GAP = 1e-12
 MOST_TRIALS = 1000
 
 Trial = tuple[Ledger, Loading, Floats]
+
+
+def largest_reaction(stage: StepSystem, motion: Motion) -> float:
+    """Of the supports."""
+    return float(np.abs(motion.reaction[stage.nodes.dof_kind == 0]).max(initial=0.0))
 
 
 class ActiveSet(Watched):
@@ -160,7 +165,7 @@ class ActiveSet(Watched):
         # Ropes have transverse stiffness only under tension: the first guess has the size of the loads. Stops push.
         loads = self.stages.first.loads
         acting = loads.factors(np.array([end]))[0] @ loads.vectors if len(loads.vectors) else np.zeros(1)
-        force = max(float(np.abs(acting).max(initial=0.0)), float(np.abs(motion.reaction).max(initial=0.0)))
+        force = max(float(np.abs(acting).max(initial=0.0)), largest_reaction(stage, motion))
         pulls = np.maximum(self.sense[is_fresh], 0.0) * force
         motion.multiplier[fresh] = pulls * stage.bars.constants[INV_LENGTH, fresh]
         over = fresh[stage.bars.kinds[fresh, 0] == LEG]
@@ -182,7 +187,7 @@ class ActiveSet(Watched):
         """(r,) compression as a fraction of the largest force, or strain of slack ropes that are too long; 0:
         satisfied."""
         excess = self.excess(motion)
-        force = max(float(np.abs(motion.force).max(initial=0.0)), float(np.abs(motion.reaction).max(initial=0.0)))
+        force = max(float(np.abs(motion.force).max(initial=0.0)), largest_reaction(self.stages.first, motion))
         push = excess * self.length / force if force > 0.0 else np.zeros(len(excess))
         strain = excess / self.length**2
         off = np.where(self.taut, push - NO_PULL, strain - NO_GAP)

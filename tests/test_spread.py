@@ -1,0 +1,116 @@
+"""Moorings of several lines: ``fem line --spread``, own line types, lines and vessels of ``fem.Builder``."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fem
+from fem.lines.spans import LineSection
+
+ENDS = {"first": (-837.6, 0.0, -200.0), "last": (-58.0, 0.0, -14.0), "depth": 200.0}
+CHAIN = LineSection("chain", 0.333, 685.0, 3.27e9)
+TYPES = (
+    "name, diameter, mass, stiffness, volume_diameter, drag, source\nIEA, 0.333, 685, 3.27e9, , 1.11, a data sheet\n"
+)
+
+
+def test_lines_of_a_spread_are_one_line_turned(tmp_path):
+    """Horizontal forces of equal lines at equal angles cancel, vertical ones add up; each has the tension asked for."""
+    deck = fem.line(section=CHAIN, tension=2.436e6, bars=20, spread=3, output=tmp_path / "spread.inp", **ENDS)
+    single = fem.line(section=CHAIN, tension=2.436e6, bars=20, output=tmp_path / "one.inp", **ENDS)
+    history, one = fem.run(deck), fem.run(single)
+    alone = one.of_node(21, "EF")[-1]
+    assert history.of_node(1, "RF")[-1] == pytest.approx([0.0, 0.0, 3.0 * alone[2]], abs=1e-5 * 2.4e6)
+    for label, azimuth in ((1021, 180.0), (2021, -60.0), (3021, 60.0)):
+        assert history.of_node(label, "TE")[-1] == pytest.approx(2.436e6, rel=1e-4)
+        assert history.of_node(label, "AZIM")[-1] == pytest.approx(azimuth, abs=1e-6)
+
+
+def test_a_vessel_of_a_spread_moves_by_its_parameters(tmp_path):
+    deck = fem.line(section=CHAIN, length=850.0, bars=20, spread=[0, 120, 240], output=tmp_path / "a.inp", **ENDS)
+    history = fem.run(deck, parameters={"surge": 10.0})
+    moored = fem.mooring(deck, after=1, offset=10.0, points=1, headings=[0.0])
+    assert history.of_node(2021)[-1] == pytest.approx([10.0, 0.0, 0.0])
+    assert history.of_node(1, "RF")[-1] == pytest.approx(-moored.paths[0.0][-1].force[:3], rel=1e-4, abs=10.0)
+
+
+def test_own_line_types_stand_beside_the_catalogue(tmp_path):
+    types = tmp_path / "types.csv"
+    types.write_text(TYPES)
+    deck = fem.line(section="iea", types=types, length=850.0, output=tmp_path / "a.inp", **ENDS)
+    text = deck.read_text()
+    assert "** diameter, mass, stiffness, drag: a data sheet" in text and "LINE, PB, 1., 0.333" in text
+    assert fem.read_deck(fem.line(section="wire-90", types=types, length=850.0, output=tmp_path / "b.inp", **ENDS))
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("name,diameter,mass\n", "types.csv:1: a table of line types needs the columns stiffness"),
+        (TYPES.replace("drag", "drug"), "types.csv:1: there is no column drug; there are name, diameter"),
+        (TYPES.replace("685", "heavy"), "types.csv:2: line type IEA: 'heavy' is not a number"),
+        (TYPES.replace("685", "-1"), "types.csv:2: line type IEA: the mass of a line must be positive"),
+        (TYPES.replace("685", ""), "types.csv:2: line type IEA: it has no mass"),
+    ],
+)
+def test_tables_of_types_that_cannot_be_are_refused(text, message, tmp_path):
+    types = tmp_path / "types.csv"
+    types.write_text(text)
+    with pytest.raises(fem.CommandError, match=message):
+        fem.line(section="IEA", types=types, length=850.0, output=tmp_path / "a.inp", **ENDS)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"spread": [0, 90, 450]}, "two lines of a spread have the same heading"),
+        ({"spread": 3, "motion": (1, 0, 0), "period": 10.0}, "a spread has no motion"),
+        ({"spread": 3, "first": (0, 0, -200), "last": (0, 0, -14)}, "a line on the axis of its spread"),
+        ({"spread": 0}, "a spread needs 1 line or more"),
+    ],
+)
+def test_spreads_that_cannot_be_are_refused(options, message, tmp_path):
+    with pytest.raises(fem.CommandError, match=message):
+        fem.line(section=CHAIN, length=850.0, output=tmp_path / "a.inp", **{**ENDS, **options})
+
+
+def test_lines_of_the_builder_meet_a_tension_a_sag_or_a_length():
+    """Against the deck that ``fem line`` writes for the same line, and the sag by the coordinates."""
+    made = fem.Builder("Lines, SI units")
+    made.water(200.0, gravity=9.81)
+    chain = made.line(ENDS["first"], ENDS["last"], CHAIN, tension=2.436e6)
+    hangs = made.line((0.0, 0.0, -20.0), (200.0, 0.0, -20.0), CHAIN, sag=12.0)
+    made.support([chain[0], hangs[0], hangs[-1]])
+    ship = made.vessel((0.0, 0.0, 0.0), chain[-1:])
+    made.static(gravity=9.81)
+    made.static()
+    made.move(ship, 1, 5.0)
+    history = fem.run(made.model())
+    at_rest = list(history.step).index(2)
+    assert history.of_node(chain[-1], "TE")[at_rest] == pytest.approx(2.436e6, rel=1e-4)
+    assert history.positions(int(hangs[10]))[at_rest][2] == pytest.approx(-32.0, abs=1e-3)
+    assert history.of_node(chain[-1])[-1] == pytest.approx([5.0, 0.0, 0.0])
+    assert history.of_node(ship, "RF")[-1] == pytest.approx(history.of_node(chain[-1], "RF")[-1])
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ({}, "one of length, tension, sag"),
+        ({"length": 850.0, "sag": 3.0}, "one of length, tension, sag"),
+        ({"length": 850.0, "bars": 0}, "at least 1 bar"),
+    ],
+)
+def test_lines_of_the_builder_that_cannot_be_are_refused(given, message):
+    with pytest.raises(fem.CommandError, match=message):
+        fem.Builder("Lines").line((0, 0, 0), (100, 0, 0), CHAIN, **given)
+
+
+def test_a_line_that_cannot_reach_its_end_names_the_call():
+    made = fem.Builder("Lines, SI units")
+    made.line((0.0, 0.0, 0.0), (100.0, 0.0, 0.0), CHAIN, tension=1.0)
+    made.static(gravity=9.81)
+    with pytest.raises(fem.DeckError, match=r"test_spread\.py"):
+        made.model()
+    assert np.isfinite(CHAIN.mass)
