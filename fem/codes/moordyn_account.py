@@ -139,8 +139,7 @@ def changed(moorings: Moorings) -> list[str]:
         found.append("kBot 0: there is no bottom")
     if moorings.row("g", "gravity") is None:
         found.append(f"no option g: {GRAVITY:g} as in MoorDyn-C")
-    bottom = bottom_of(moorings)
-    return found + [SLOPING] * bool(bottom.rise or bottom.across)
+    return found + [SLOPING] * (not bottom_of(moorings).is_level)
 
 
 def left_out(moorings: Moorings) -> list[str]:
