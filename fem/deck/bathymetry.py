@@ -63,7 +63,8 @@ def of_rows(table: NumberLines, head: list[tuple[Source, int, list[str]]]) -> De
     """Of a title, the numbers of x and y, a line of all x, and a line for each y."""
     sizes = [table.row(source, line).field(1).integer(words[0]) for source, line, words in head[1:3]]
     source, line, words = head[3]
-    x = np.array([table.row(source, line).field(at).number("x of a column") for at in range(len(words))])
+    own = below(table, source, line, len(words))
+    x = whole(own._replace(pieces=(Piece(source, line, line + 1),)), ["x of a column"] * len(words))[0]
     if len(x) != sizes[0]:
         raise Mistake(table.row(source, line).field(0).place, f"expected {sizes[0]} x, got {len(x)}")
     own = below(table, source, line + 1, 1 + len(x))

@@ -25,7 +25,7 @@ SHORTER = 1e-6
 slack."""
 
 
-SHORTEST = 1e-10
+SHORTEST = 1e-9
 """Motion of nodes, over the length of a line, below which it rests on a profile."""
 HARD = 1e6
 """Stiffness of a rigid bottom below a line with buoyant parts, over its weight and length."""
