@@ -65,6 +65,9 @@ def over_a_pulley(count: int) -> str:
 {steps}"""
 
 
+HILL = "-9, -9, -0.15\n9, -9, -0.1\n-9, 9, -0.1\n9, 9, -0.05\n"
+
+
 def on_a_bottom(count: int) -> str:
     """A chain that falls on the bottom and on a cylinder, and comes to rest."""
     bottoms = "*SEABED, ELSET=LINE, ELEVATION=-0.1\n1e5, 100., 0.1\n0.4\n"
@@ -376,6 +379,7 @@ def card_decks(size: int) -> dict[str, str]:
         "winches": wound(size),
         "pulley": over_a_pulley(size),
         "bottom": on_a_bottom(size),
+        "depth grid": on_a_bottom(size).replace("ELEVATION=-0.1\n", f"POINTS=4\n{HILL}"),
         "rope laws": with_memories(size),
         "water and wind": in_water_and_wind(size),
         "parts": of_parts(size),

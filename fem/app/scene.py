@@ -225,7 +225,7 @@ def sketch_of(model: Model, tension: Floats | None = None) -> bytes:
         ends[order], axes, lambda formula: unit_of(formula, is_si) if is_si else "", up=mesh.up,
         values={} if tension is None else {"T": tension[None]}, dashed=len(others), supports=fixed,
         loads=point_loads(model), bobs=point_masses(model),
-        planes=[*levels, *((bed.elevation, "#a08050", True) for bed in model.seabeds)],
+        planes=[*levels, *((bed.elevation, "#a08050", True) for bed in model.seabeds if not bed.points)],
         sets=mesh.node_sets | of_elements,
     ).text()  # fmt: skip
 

@@ -99,6 +99,7 @@ FEATURES = tuple(Feature(*row) for row in (
     ("seabed", has("seabeds"), "SEABED", "", "hold the grounded nodes by *BOUNDARY"),
     ("slope of the seabed, friction by direction",
      lambda m: any(bed.slope or bed.axial != bed.lateral for bed in m.seabeds), "SEABED"),
+    ("depth grids", lambda m: any(bed.points for bed in m.seabeds), "SEABED", "POINTS|FILE", "use a plane"),
     ("links (MPC), equations", has("links", "equations"), "MPC|EQUATION"),
     ("temperatures", any_step("temperatures"), "TEMPERATURE", "", "give bars an initial stress"),
     ("geometrically linear steps", lambda m: not all(step.nlgeom or step.buckling for step in m.steps), "STEP", "",

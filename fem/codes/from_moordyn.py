@@ -285,7 +285,7 @@ def property_lines(moorings: Moorings) -> list[str]:
         made, name = moorings.types[line.type], f"LINE{line.label}"
         critical = line.length / line.segments * math.sqrt(made.mass * made.stiffness)
         damping = made.damping if made.damping >= 0.0 else -made.damping * critical
-        lines += [f"*MATERIAL, NAME={name}", *law_lines(made, damping)]
+        lines += [f"*MATERIAL, NAME={name}", *law_lines(made, damping, moorings.largest.get(line.label, 0.0))]
         lines += [
             *(["*DENSITY", repr(made.mass)] if made.mass else []),
             "*NO COMPRESSION",
@@ -294,10 +294,21 @@ def property_lines(moorings: Moorings) -> list[str]:
     return lines
 
 
-def law_lines(made: LineType, damping: float) -> list[str]:
+def law_lines(made: LineType, damping: float, largest: float) -> list[str]:
     """EA and BA [N s]: a spring parallel to a dashpot; EA_s|EA_d adds a spring EA_d in series with these, EA_1 and
-    BA_s, 1/EA_s = 1/EA_d + 1/EA_1 (MoorDyn, Line.cpp); with a slope EA_d depends on the mean load. With BA 0|BA_d
+    BA_s, 1/EA_s = 1/EA_d + 1/EA_1 (MoorDyn, Line.cpp); with a slope EA_d depends on the mean load, and the Syrope
+    model has curves in place of EA_s. With BA 0|BA_d
     the dashpot is parallel to EA_d instead, so that EA_1 is the instantaneous stiffness."""
+    if made.working:
+        strain, tension = made.curve[-1]
+        definition, unloading = made.working.unloading(strain, tension)
+        kind = "DAMAGE" if definition == "INTERPOLATED CURVE" and not made.working.k1 else "PERMANENT DEFORMATION"
+        return [
+            f"*UNIAXIAL, LARGEST STRESS={largest!r}",
+            *(f"*LOADING DATA, TYPE={kind}", *(numbers((force, e)) for e, force in made.curve)),
+            *(f"*UNLOADING DATA, DEFINITION={definition}", *map(numbers, unloading)),
+            *("*DYNAMIC STIFFNESS", numbers((*made.parts(3), made.parts(4)[0]))),
+        ]
     if made.curve:
         return ["*UNIAXIAL", "*LOADING DATA", *(numbers((tension, strain)) for strain, tension in made.curve)]
     static, *dynamic = made.parts(3)

@@ -26,7 +26,6 @@ OWN |= set(
 OWN |= set("wavegrid cv_ramp verbosity numthreads".split())
 """Options of MoorDyn-C and MoorDyn-F for its solver, its start and its output."""
 LEFT = {
-    "SYROPE IC": "the Syrope model",
     "CONTROL": "control of lines",
     "EXTERNAL LOADS": "external loads and damping of points",
     "OUTPUTS": "outputs (T of all elements, COORD and RF of points are printed)",
@@ -113,6 +112,8 @@ def changed(moorings: Moorings) -> list[str]:
     found += [f"failure {name}: the bar of line {line} beside point {point} breaks" for name, point, line in failures]
     if any(made.damping and not made.curve for made in map(moorings.types.__getitem__, used(moorings))):
         found.append("BA damps slack segments in MoorDyn, too; cables of the deck are damped while they pull")
+    if any(moorings.types[name].working for name in used(moorings)):
+        found.append("Syrope lines begin relaxed, with the mean tension of the equilibrium in place of Tmean0")
     found += floating(moorings)
     for end in moorings.points.values():
         if end.is_loose and end.drag_area:
@@ -139,8 +140,7 @@ def changed(moorings: Moorings) -> list[str]:
         found.append("kBot 0: there is no bottom")
     if moorings.row("g", "gravity") is None:
         found.append(f"no option g: {GRAVITY:g} as in MoorDyn-C")
-    bottom = bottom_of(moorings)
-    return found + [SLOPING] * bool(bottom.rise or bottom.across)
+    return found + [SLOPING] * (not bottom_of(moorings).is_level)
 
 
 def left_out(moorings: Moorings) -> list[str]:
@@ -172,10 +172,10 @@ def left_out(moorings: Moorings) -> list[str]:
         if made.bending and not made.bends:
             beside = "a curve" if made.curve else "EA_s|EA_d"
             found.append(f"line type {name}: no bending stiffness, EI = {made.bending:g} left out beside {beside}")
-        if made.curve and made.damping:
+        if made.curve and made.damping and not made.working:
             found.append(f"line type {name}: no internal damping, BA = {made.damping:g} left out beside a curve")
         found += [f"line type {name}: no vortex-induced vibration, Cl = {made.lift:g} left out"] * bool(made.lift)
-        if made.damping and not made.curve and made.row.words[4].count("|") and made.parts(4)[1]:
+        if made.damping and (made.working or not made.curve) and made.row.words[4].count("|") and made.parts(4)[1]:
             beside = f"line type {name}: BA_d = {made.parts(4)[1]:g}, a dashpot beside the spring EA_d, is left out"
             found.append(beside)
     words = {line.row.words[6] for line in moorings.lines if len(line.row.words) > 6} - {"-"}

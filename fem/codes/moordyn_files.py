@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from fem.errors import DeckError, Problem
 
@@ -30,8 +31,10 @@ SECTIONS = {
     "OUTPUTS": ("OUTPUT",),
 }
 WIDTHS = {"LINE TYPES": 13, "ROD TYPES": 7, "BODIES": 14, "RODS": 11, "POINTS": 12, "LINES": 7, "FAILURE": 5}
+WIDTHS |= {"SYROPE IC": 3}
 WIDTHS |= {"OPTIONS": 1000}  # of which the third and all later ones are a comment
 """Sections that are read, and their columns."""
+SYROPE = "SYROPE:"
 HEADS = 2
 MOST = 1_000_000
 """Largest number of a point, line, rod or body, and of the segments of one."""
@@ -92,10 +95,36 @@ class FileRow:
         return int(value)
 
 
+POINTS = 30
+"""Of a working curve in MoorDyn (Line.hpp)."""
+
+
+class WorkingCurve(NamedTuple):
+    """Of the Syrope model, below the largest mean tension T at the strain e: with z from 0 at the strain k1 e to 1 at
+    e, T z (LINEAR; where k1 >= 1 on a line of the slope k1), T z (k2 z + 1 - k2) (QUADRATIC) or
+    T (1 - exp(k2 z))/(1 - exp(k2)) (EXP). Source: MoorDyn, Line.cpp and MoorDyn2.cpp."""
+
+    form: str
+    k1: float
+    k2: float
+
+    def unloading(self, strain: float, tension: float) -> tuple[str, list[tuple[float, float]]]:
+        """Definition of ``*UNLOADING DATA`` and its (tension, strain), ending at a point of the original curve."""
+        if self.form == "LINEAR" and self.k1 >= 1.0:
+            return "SHIFTED CURVE", [(0.0, 0.0), (tension, tension / self.k1)]
+        found = []
+        for z in (k / (POINTS - 1) for k in range(POINTS) if self.form != "LINEAR" or k in (0, POINTS - 1)):
+            part = z * (self.k2 * z + 1.0 - self.k2) if self.form == "QUADRATIC" else z
+            part = math.expm1(self.k2 * z) / math.expm1(self.k2) if self.form == "EXP" else part
+            found.append((tension * part, strain * (self.k1 + (1.0 - self.k1) * z)))
+        return "INTERPOLATED CURVE", found
+
+
 @dataclass(frozen=True, slots=True)
 class LineType:
     """``damping`` is B A [N s], negative: a fraction of critical damping of each segment.
-    curve  (strain, tension) in place of EA, which is then that of its last point"""
+    curve  (strain, tension) in place of EA, which is then that of its last point;  working  curves below it (Syrope)
+    """
 
     row: FileRow
     name: str
@@ -110,6 +139,7 @@ class LineType:
     axial_added: float
     lift: float = 0.0
     curve: tuple[tuple[float, float], ...] = field(default=(), kw_only=True)
+    working: WorkingCurve | None = field(default=None, kw_only=True)
 
     @property
     def bends(self) -> bool:
@@ -118,7 +148,7 @@ class LineType:
 
     def parts(self, place: int) -> list[float]:
         """The numbers of EA (3) or BA (4) separated by bars: static, dynamic, slope of that over the mean load."""
-        return [float(word) for word in self.row.words[place].split("|")]
+        return [float(word) for word in self.row.words[place].split("|")[self.working is not None and place == 3 :]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +242,8 @@ class MoorDynLine:
 @dataclass(slots=True)
 class Moorings:
     """Content of a file. ``options``: lower-case names -> rows; ``others``: sections that are not read -> lines;
-    ``unused_rods``: types; ``wide``: numbers of lines with more words than columns."""
+    ``unused_rods``: types; ``wide``: numbers of lines with more words than columns; ``largest``: mean tensions before
+    the start (SYROPE IC) by line."""
 
     file: Path
     types: dict[str, LineType]
@@ -224,6 +255,7 @@ class Moorings:
     bodies: dict[str, MoorDynBody] = field(default_factory=dict)
     unused_rods: list[str] = field(default_factory=list)
     wide: list[int] = field(default_factory=list)
+    largest: dict[int, float] = field(default_factory=dict)
 
     def row(self, *names: str) -> FileRow | None:
         """Row of an option, by any of its names."""
@@ -269,8 +301,19 @@ def read(path: Path) -> Moorings:
     others = {name: len(rows) for name, rows in sections.items() if name not in WIDTHS}
     unused = [name for name in kinds if all(row.words[1] != name for row in sections.get("RODS", []))]
     wide = [row.line for name, width in WIDTHS.items() for row in sections.get(name, []) if len(row.words) > width]
+    largest: dict[int, float] = {}
+    for row in sections.get("SYROPE IC", []):
+        for word in row.words[0].split(","):
+            number = int(word) if word.isdigit() else 0
+            kind = next((types[each.type] for each in lines if each.label == number), None)
+            if kind is None:
+                raise row.error(f"there is no line {word}")
+            tension, most = row.number(1, "Tmax0"), kind.curve[-1][1] if kind.working else math.inf
+            if not 0.0 <= tension <= most:
+                raise row.error(f"Tmax0 lies on the original curve, from 0 to {most:g}, got {tension:g}", 1)
+            largest[number] = tension if kind.working else 0.0
     failures = sections.get("FAILURE", [])
-    return Moorings(path, types, points, lines, options, others, failures, bodies, unused, wide)
+    return Moorings(path, types, points, lines, options, others, failures, bodies, unused, wide, largest)
 
 
 def sections_of(path: Path) -> dict[str, list[FileRow]]:
@@ -306,29 +349,64 @@ def line_type(row: FileRow) -> LineType:
         hint = "MoorDyn v2 has TypeName Diam Mass/m EA BA/-zeta EI Cd Ca CdAx CaAx; v1 has no EI"
         raise row.error(f"a line type of MoorDyn v2 has 10 columns, this one {len(row.words)}", len(row.words), hint)
     names = ("the diameter", "the mass", "EA", "BA", "EI", "Cd", "Ca", "CdAx", "CaAx", "Cl")
-    curve = curve_of(row)
+    curve, working = syrope_of(row) if is_syrope(row) else (curve_of(row, row.words[3]), None)
     values = [
         curve[-1][1] / curve[-1][0] if curve and what == "EA" else first_number(row, place, what) if place else 0.0
         for place, what in zip(columns, names, strict=False) if place < len(row.words)
     ]  # fmt: skip
-    if not curve:
+    if not curve or working:
         check_parts(row)
     for place, what in ((1, "the diameter"), (3, "EA")):
         if not values[place - 1] > 0.0:
             raise row.error(f"{what} must be positive, got {row.words[place]}", place)
     if values[1] < 0.0:
         raise row.error(f"the mass must not be negative, got {row.words[2]}", 2)
-    return LineType(row, row.words[0], *values, curve=curve)
+    return LineType(row, row.words[0], *values, curve=curve, working=working)
 
 
-def curve_of(row: FileRow) -> tuple[tuple[float, float], ...]:
-    """(strain, tension) of the file that EA names, from 0, 0 on; none where EA is a number."""
-    name = row.words[3].strip("\"'")
-    if name[:1] in "+-.0123456789" or ":" in name:
-        return ()
-    path = Path(row.file).with_name(Path(name).name) if not (named := Path(row.file).parent / name).is_file() else named
+def is_syrope(row: FileRow) -> bool:
+    return row.words[3].upper().startswith(SYROPE)
+
+
+def syrope_of(row: FileRow) -> tuple[tuple[tuple[float, float], ...], WorkingCurve]:
+    """Original curve and working curves of SYROPE:file, which names both."""
+    path = path_of(row, row.words[3][len(SYROPE) :].split("|")[0])
+    lines = enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
+    rows = [FileRow(str(path), number, text, tuple(text.split())) for number, text in lines]
+    given = {each.words[1].lower(): each for each in rows if len(each.words) > 1}
+    if lost := [name for name in ("OWC", "WCType", "k1", "k2") if name.lower() not in given]:
+        raise row.error(f"{path} has no {' and no '.join(lost)}", 3, "lines of a value and its name")
+    form, k1, k2 = given["wctype"].words[0].upper(), given["k1"].number(0, "k1"), given["k2"].number(0, "k2")
+    least, most = {"LINEAR": (-math.inf, math.inf), "QUADRATIC": (0.0, 1.0), "EXP": (0.0, math.inf)}.get(
+        form, (0.0, 0.0)
+    )
+    if least == most:
+        raise given["wctype"].error(f"expected LINEAR, QUADRATIC or EXP, got {form}")
+    if k1 < 0.0 or (k1 >= 1.0 and form != "LINEAR"):
+        raise given["k1"].error(f"k1 of {form} lies between 0 and 1, got {k1:g}")
+    if form != "LINEAR" and not 0.0 < k2 <= most:
+        raise given["k2"].error(f"k2 of {form} is above 0{', at most 1' * (most == 1.0)}, got {k2:g}")
+    curve = curve_of(row, given["owc"].words[0])
+    if not curve:
+        raise given["owc"].error(f"expected a file of strains and tensions, got {given['owc'].words[0]}")
+    return curve, WorkingCurve(form, k1, k2)
+
+
+def path_of(row: FileRow, name: str) -> Path:
+    """A file beside that of the row, or below it. DeckError: there is none."""
+    named = Path(row.file).parent / name
+    path = named if named.is_file() else Path(row.file).with_name(Path(name).name)
     if not path.is_file():
         raise row.error(f"EA is neither a number nor a file: there is no {path}", 3)
+    return path
+
+
+def curve_of(row: FileRow, word: str) -> tuple[tuple[float, float], ...]:
+    """(strain, tension) of a file, from 0, 0 on; none where EA is a number."""
+    name = word.strip("\"'")
+    if name[:1] in "+-0123456789" or (name[:1] == "." and name[1:2] not in "./\\") or ":" in name:
+        return ()
+    path = path_of(row, name)
     lines = enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
     rows = [FileRow(str(path), number, text, tuple(text.replace(",", " ").split())) for number, text in lines]
     numbers = [each for each in rows if each.words and not math.isnan(number_of(each.words[0]))]
@@ -357,12 +435,16 @@ def first_number(row: FileRow, place: int, what: str) -> float:
 def check_parts(row: FileRow) -> None:
     """EA_s|EA_d or EA_s|EA_Dc|EA_D_Lm, with BA_s and BA_d."""
     stiffness, damping = (word.split("|") for word in row.words[3:5])
+    if is_syrope(row):
+        if len(stiffness) != 3 or not number_of(damping[0]) > 0.0:
+            raise row.error("expected SYROPE:file|EA_Dc|EA_D_Lm, and a damping BA_s above 0", 3)
+        stiffness = stiffness[1:]
     for place, parts in ((3, stiffness), (4, damping)):
         if not all(math.isfinite(number_of(word)) for word in parts):
             raise row.error(f"expected numbers between bars, got {row.words[place]!r}", place)
     if len(stiffness) > 3 or len(damping) > 2 or (len(damping) > 1 and len(stiffness) < 2):
         raise row.error("expected EA_s|EA_d or EA_s|EA_Dc|EA_D_Lm, and then BA_s|BA_d", 3)
-    if len(stiffness) > 1 and not float(stiffness[1]) > float(stiffness[0]):
+    if len(stiffness) > 1 and not is_syrope(row) and not float(stiffness[1]) > float(stiffness[0]):
         raise row.error(f"the dynamic EA {stiffness[1]} is not above the static one, {stiffness[0]}", 3)
 
 

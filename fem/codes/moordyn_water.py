@@ -1,5 +1,5 @@
 """Files beside a MoorDyn input file: currents and waves (options Currents and WaveKin of MoorDyn-C, the file of
-WaterKin of MoorDyn-F), and depths (bathymetry), which must form a plane.
+WaterKin of MoorDyn-F), and depths (bathymetry).
 
 Source: MoorDyn, docs/waterkinematics.rst and docs/inputs.rst. WaveKin 7 is the sum of a sin(w t - k x + phase) over the
 lines of wave_frequencies.txt, stretched as Wheeler has it (source/Waves/SpectrumKin.cpp); a record of the surface at
@@ -264,16 +264,25 @@ FLAT = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Bathymetry:
-    """A plane z = -depth + x ``rise`` + y ``across``; ``mean``: depth of the water, for waves."""
+    """A plane z = -depth + x ``rise`` + y ``across``, or points (n, 3) of a grid; ``mean``: depth of the water, for
+    waves."""
 
     depth: float
     mean: float
     rise: float = 0.0
     across: float = 0.0
+    points: Floats | None = None
+
+    @property
+    def is_level(self) -> bool:
+        return not (self.rise or self.across or self.points is not None)
 
     def parameters(self) -> str:
-        """Parameters of ``*SEABED``, if it differs from a level bottom at the depth of the water."""
-        if not (self.rise or self.across):
+        """Parameters of ``*SEABED``, if it differs from a level bottom at the depth of the water; rows of a grid."""
+        if self.points is not None:
+            rows = (", ".join(map(repr, point)) for point in self.points.tolist())
+            return "\n".join([f", POINTS={len(self.points)}", *rows])
+        if self.is_level:
             return "" if self.depth == self.mean else f", ELEVATION={-self.depth!r}"
         slope = math.degrees(math.atan(math.hypot(self.rise, self.across)))
         uphill = math.degrees(math.atan2(self.across, self.rise))
@@ -281,7 +290,7 @@ class Bathymetry:
 
 
 def bottom_of(moorings: Moorings) -> Bathymetry:
-    """By WtrDpth (depth), or a file of depths. DeckError: the bottom is no plane, or ends below a point."""
+    """By WtrDpth (depth), or a file of depths: a plane, or a grid, also where points lie beyond a sloping one."""
     row = moorings.row("SeafloorFile") or moorings.row("WtrDpth", "depth")
     if row is None or is_number(row.words[0]):
         depth = moorings.option("WtrDpth", "depth", default=0.0)
@@ -291,17 +300,13 @@ def bottom_of(moorings: Moorings) -> Bathymetry:
     points = grid(found, row)
     z0, rise, across = np.linalg.lstsq(np.column_stack([np.ones(len(points)), points[:, :2]]), points[:, 2])[0].tolist()
     off = np.abs(points[:, 2] - z0 - points[:, :2] @ [rise, across]).max()
-    size = np.abs(points[:, 2]).max()
-    if off > FLAT * size:
-        hint = "a plane is imported as *SEABED with SLOPE"
-        raise row.error(f"the seabed of {row.words[0]} is not a plane: points lie up to {off:.4g} off it", 0, hint)
-    for end in moorings.points.values():
-        beyond = [axis for axis in (0, 1) if not points[:, axis].min() <= end.place[axis] <= points[:, axis].max()]
-        if beyond and math.hypot(rise, across) > FLAT:
-            what = f"point {end.label} lies beyond the grid of {row.words[0]}, where MoorDyn's seabed is level"
-            raise end.row.error(what, 2 + beyond[0])
+    size, mean = np.abs(points[:, 2]).max(), -float(points[:, 2].mean())
+    low, high = points[:, :2].min(axis=0), points[:, :2].max(axis=0)
+    places = np.array([end.place[:2] for end in moorings.points.values()]).reshape(-1, 2)
+    is_beyond = math.hypot(rise, across) > FLAT and ((places < low) | (places > high)).any()
+    if off > FLAT * size or is_beyond:
+        return Bathymetry(mean, mean, points=points)
     is_level = math.hypot(rise, across) * float(np.ptp(points[:, :2], axis=0).max()) <= FLAT * size
-    mean = -float(points[:, 2].mean())
     return Bathymetry(mean, mean) if is_level else Bathymetry(-z0, mean, rise, across)
 
 

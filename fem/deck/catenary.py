@@ -71,9 +71,27 @@ class LaidBars(NamedTuple):
         return np.asarray(np.bincount(self.gap, values), float)
 
 
+def curve_at_rest(table: Uniaxial) -> list[tuple[float, float]]:
+    """(stress, strain) above 0: the unloading curve up to the largest stress so far, then the loading curve."""
+    loading = [(s, e) for s, e in table.loading if e > 0.0]
+    if not table.largest:
+        return loading
+    last = float(np.interp(table.largest, *np.transpose([(0.0, 0.0), *loading])))
+    (_, least), (most, longest) = table.unloading[0], table.unloading[-1]
+    if table.definition == "SHIFTED CURVE":
+        stresses, strains = np.transpose(table.unloading)
+        there = last - float(np.interp(table.largest, stresses, strains))
+        back = [(s, there + e) for s, e in table.unloading if 0.0 < s < table.largest]
+    else:
+        set_strain = least / longest * last
+        stretch = (last - set_strain) / (longest - least)
+        back = [(s / most * table.largest, set_strain + (e - least) * stretch) for s, e in table.unloading[1:-1]]
+    return [*back, (table.largest, last), *((s, e) for s, e in loading if s > table.largest)]
+
+
 def modulus_at(table: Uniaxial, stress: float) -> float:
-    """Stress over strain on the loading curve; that of its ends beyond them, or of the last slope."""
-    curve = [(s, e) for s, e in table.loading if e > 0.0]
+    """Stress over strain on the curve at rest; that of its ends beyond them, or of the last slope."""
+    curve = curve_at_rest(table)
     (low, first), (high, last) = curve[0], curve[-1]
     if stress <= low:
         return low / first
@@ -178,6 +196,8 @@ def joint_weights(draft: Draft, labels: Ints, up: Floats) -> Floats:
 
 
 PARALLEL = 1e-9
+SAMPLES = 1000
+"""Points of a line at which a grid is asked for its slope across it."""
 
 
 class Ground(NamedTuple):
@@ -218,10 +238,10 @@ class Ground(NamedTuple):
         return ways
 
 
-def ground_below(draft: Draft, catenary: Catenary, bars: LaidBars, start: Floats, axes: Floats) -> Ground | None:
+def ground_below(draft: Draft, catenary: Catenary, bars: LaidBars, ends: Floats, axes: Floats) -> Ground | None:
     """The bottom below a line; None if the line does not touch one, or with SEABED=NO.
-    start (3,) the first node;  axes (2, 3) across, from the first end to the last, and against gravity"""
-    card, up = catenary.card, bars.up
+    ends (2, 3) the first and the last node;  axes (2, 3) across, from the first end to the last, and against gravity"""
+    card, up, start = catenary.card, bars.up, ends[0]
     # index of the *SEABED below each bar, -1 for none
     below = np.full(len(bars.labels), -1)
     for at, (each, _) in enumerate(draft.seabeds):
@@ -236,13 +256,25 @@ def ground_below(draft: Draft, catenary: Catenary, bars: LaidBars, start: Floats
     beds = [elevated(draft, *draft.seabeds[at]) for at in found]
     one = beds[0]
     planes = [(each.elevation, *each.normal(up)) for each in beds]
-    if not np.allclose(planes, planes[:1], rtol=1e-12, atol=1e-12):
+    if not np.allclose(planes, planes[:1], rtol=1e-12, atol=1e-12) or any(each.grid != one.grid for each in beds):
         raise card.mistake("the line lies on several planes", "SEABED=NO ignores the seabed")
     if abs(axes[1][up] - 1.0) > PARALLEL:
         raise card.mistake(f"a line that may touch the seabed needs gravity against {'xyz'[up]}")
     normal, slip = one.normal(up), 0.0
     depth = -float(one.depth(start[None], up)[0]) / float(normal @ axes[1])
     bottom = Bottom(depth, math.atan2(-float(normal @ axes[0]), float(normal @ axes[1])))
+    if (grid := one.grid) is not None:
+        if catenary.is_held:
+            hint = "without FRICTION=YES the line is laid, and FRICTION=ALL of *SEABED holds it in later static steps"
+            raise Mistake(card.field("FRICTION").place, "FRICTION=YES needs a plane seabed, not a grid", hint)
+
+        def profile(places: Floats) -> tuple[Floats, Floats]:
+            g, slopes = grid.depth(start + places @ axes)
+            return g, slopes @ axes.T
+
+        bottom = bottom._replace(profile=profile)
+        ways = np.linspace(0.0, 1.0, SAMPLES)[:, None] * (ends[1] - start)
+        normal = -grid.depth(start + ways)[1]
     if catenary.is_held:
         if any((each.axial, each.slip) != (one.axial, one.slip) for each in beds):
             raise card.mistake("FRICTION=YES, but the line lies on seabeds with different friction")
@@ -252,7 +284,7 @@ def ground_below(draft: Draft, catenary: Catenary, bars: LaidBars, start: Floats
             what = "friction of *SEABED acts in static steps with FRICTION=ALL only"
             draft.notice(f"{what}: step 1 releases the line laid with FRICTION=YES")
         bottom, slip = bottom._replace(friction=one.axial), one.slip
-    if abs(normal @ np.cross(*axes)) > PARALLEL:
+    if np.abs(normal @ np.cross(*axes)).max() > PARALLEL:
         what = f"{card.place}: the seabed slopes perpendicular to the line; this is ignored when the line is laid"
         draft.notice(f"{what}: a step must bring it to rest")
     moduli = np.array([each.stiffness * each.width for each in beds])
@@ -328,7 +360,7 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
         axis = int(np.abs(up).argmin())
         level = np.eye(3)[axis] - up[axis] * up
     axes = np.array([level / np.linalg.norm(level), up])
-    ground = ground_below(draft, catenary, bars, ends[0], axes)
+    ground = ground_below(draft, catenary, bars, ends, axes)
 
     def rest(line: Line) -> Shape:
         return ground.rest(line, span, rise) if ground else hang(line, span, rise)
@@ -473,10 +505,8 @@ def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> LaidBars | None:
     for at, table in tables.items():
         if not table.loading:
             return None
-        if table.unloading or table.kind != "ELASTIC" or table.largest or not alone[at]:
-            message = (
-                "LINE=CATENARY needs bars with a modulus, or with one *LOADING DATA, TYPE=ELASTIC and no bar beside"
-            )
+        if (table.largest and not table.unloading) or not alone[at]:
+            message = "LINE=CATENARY needs bars with a modulus, or with one *LOADING DATA and no bar beside"
             what = "generate the line straight and let a *STATIC step find its shape"
             raise Mistake(catenary.pieces[0].row.place, message, what)
     young = [  # the long-term modulus; infinite for constant length

@@ -243,7 +243,8 @@ def numbers_in(text: str, separator: str | None, width: int | None, known: np.nd
     if separator != ",":
         if "," in text:
             return None
-        text = text.replace(separator, ",") if separator else BLANKS.sub(",", text)
+        is_single = separator or not ("  " in text or "\t" in text)
+        text = text.replace(separator or " ", ",") if is_single else BLANKS.sub(",", text)
     elif BEHIND_COMMA.search(text):
         return None
     codes = np.frombuffer(text.encode(errors="replace"), np.uint8)

@@ -484,7 +484,9 @@ def too_soft(dynamic: DynamicStiffness, given: Uniaxial | None, young: object) -
             found += [(abs(row[0]), slope) for row, slope in zip(curve, slopes, strict=False)]
         if given.definition == "INTERPOLATED CURVE":
             stress, strain = given.unloading[-1]
-            for top, largest in given.loading[1:]:  # the unloading curve, scaled to each row
+            first = given.largest, float(np.interp(given.largest, *np.transpose(given.loading)))
+            tops = [first] * (given.largest > 0.0) + [row for row in given.loading[1:] if row[0] > given.largest]
+            for top, largest in tops:  # the unloading curve, scaled to each row from the largest stress on
                 scale: Floats = np.array([top / stress, largest / strain])
                 rows = [tuple(row) for row in (np.array(given.unloading) * scale).tolist()]
                 found += [(row[0], slope) for row, slope in zip(rows, slopes_of(tuple(rows)), strict=False)]

@@ -35,7 +35,7 @@ OUTSIDE = "included files must lie in the folder of the deck or below it"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-ALIASES = {"RAO": "FILE"}
+ALIASES = {"RAO": "FILE", "SEABED": "FILE"}
 """Another name of INPUT=, by keyword."""
 
 

@@ -9,13 +9,26 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fem.arrays import Floats, Ints
+from fem.deck.bathymetry import grid_of, parted
 from fem.deck.cards import Bound, Card, Row
 from fem.deck.draft import Draft
-from fem.deck.kinds import AMOUNT, ELEMENT_SET, PART, POSITIVE_NUMBER, REFERENCE, name_of, within, word_for
+from fem.deck.kinds import (
+    AMOUNT,
+    ELEMENT_SET,
+    PART,
+    POSITIVE_NUMBER,
+    REFERENCE,
+    name_of,
+    number,
+    whole,
+    within,
+    word_for,
+)
 from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake
-from fem.deck.table import DataLine, Parameters, Value, keyword
+from fem.deck.table import DataLine, Parameters, Value, keyword, keyword_line
 from fem.model import Mesh, RigidCylinder, Seabed, StopPlane
+from fem.model.bathymetry import DepthGrid
 from fem.model.loads import TOUCHES
 from fem.model.mesh import BARS
 
@@ -116,8 +129,10 @@ SEABED = Parameters(
     ELEVATION=Value("elevation", default=0.0, shown=True),
     SLOPE=Value("slope", within(STEEP), default=0.0, shown=True),
     UPHILL=Value("uphill", default=0.0, shown=True),
+    POINTS=Value("", whole(4), default=0),
     FRICTION=FRICTION,
 )
+OF_PLANES = ("ELEVATION", "SLOPE", "UPHILL")
 RIGID_CYLINDER = Parameters(ELSET=BARS_OF, RADIUS=Value("radius", POSITIVE_NUMBER), FRICTION=FRICTION)
 AXIS = DataLine(
     "two points of the axis: x, y, z of both",
@@ -140,9 +155,25 @@ RUBBING = DataLine(
 
 @keyword("SEABED", "model", SEABED, extension="*SEABED")
 def seabed(card: Card, draft: Draft) -> None:
-    """``K, C, D, delta`` and, where there is friction, ``axial, lateral, gamma``."""
-    given, rows = SEABED.read(card, draft), list(draft.rows(card))
-    draft.seabeds.append((Seabed(**given, **contact(card, rows, draft)), card))
+    """``K, C, D, delta`` and, where there is friction, ``axial, lateral, gamma``; above them, the points of a grid."""
+    given = SEABED.read(card, draft)
+    table, below = parted(card, card.integer("POINTS", low=4, default=0) or 0)
+    if table is not None:
+        card.refuse(OF_PLANES, "is for a plane, the heights of a grid are in its points")
+    grid = grid_of(table) if table else None
+    rows = list(draft.rows(below))
+    draft.seabeds.append((Seabed(**given, **contact(card, rows, draft), grid=grid), card))
+
+
+def seabed_lines(bed: Seabed) -> list[str]:
+    """Its card; a grid that came from a file is written into it."""
+    if bed.grid is None:
+        return [keyword_line("SEABED", **SEABED.written(bed)), *contact_lines(bed)]
+    head = {name: text for name, text in SEABED.written(bed).items() if name not in OF_PLANES}
+    x, y = np.meshgrid(bed.grid.x, bed.grid.y, indexing="ij")
+    points = np.column_stack([x.ravel(), y.ravel(), bed.grid.z.ravel()]).tolist()
+    rows = (", ".join(map(number, point)) for point in points)
+    return [keyword_line("SEABED", **head, POINTS=str(bed.points)), *rows, *contact_lines(bed)]
 
 
 @keyword("RIGID CYLINDER", "model", RIGID_CYLINDER, extension="*RIGID CYLINDER")
@@ -206,7 +237,7 @@ def too_long(cylinder: RigidCylinder, length: Floats) -> str:
 
 def elevated(draft: Draft, bed: Seabed, card: Card) -> Seabed:
     """A bottom with its elevation: from its own card, or from that of the water."""
-    if card.has("ELEVATION") or draft.has_failed("AQUA"):
+    if bed.grid is not None or card.has("ELEVATION") or draft.has_failed("AQUA"):
         return bed
     if draft.water is None:
         hint = "ELEVATION= is the height of the plane at x = y = 0, else that of *AQUA"
@@ -224,10 +255,27 @@ def build_seabeds(draft: Draft, mesh: Mesh) -> tuple[Seabed, ...]:
         elements = mesh.bars_in(bed.element_set)
         check_elements(card, draft, mesh, elements, is_bar, taken)
         check_depth(card, draft, bed, mesh, elements)
+        if bed.grid is not None and not draft.has_failed(*OF_MESH):
+            check_cover(card, draft, bed.grid, mesh, elements)
         taken[elements] = True
         yield bed
 
     return built(draft, draft.seabeds, build)
+
+
+def check_cover(card: Card, draft: Draft, grid: DepthGrid, mesh: Mesh, elements: Ints) -> None:
+    """A grid needs gravity along z; nodes beyond it get a notice."""
+    if mesh.up != 2:
+        raise card.mistake("a seabed with a grid needs gravity against z", "heights of a grid are along z")
+    nodes = np.unique(mesh.element_nodes[elements])
+    beyond = nodes[~grid.covers(mesh.coordinates[nodes])]
+    if len(beyond):
+        label = draft.as_written(mesh.node_labels[beyond[0]])
+        reach = f"x from {grid.x[0]:g} to {grid.x[-1]:g} and y from {grid.y[0]:g} to {grid.y[-1]:g}"
+        draft.notice(
+            f"{card.place}: {len(beyond)} nodes begin beyond the grid of the seabed ({reach}), the first is {label}: "
+            "there the bottom is as deep as at the edge of the grid"
+        )
 
 
 def check_elements(card: Card, draft: Draft, mesh: Mesh, elements: Ints, is_bar: np.ndarray, taken: np.ndarray) -> None:

@@ -14,7 +14,7 @@ from fem.deck.loads import FAILING, HAULING, KEEPING, NODAL_FORCE
 from fem.deck.materials import ROWS
 from fem.deck.sections import LISTED, MASS, OTHERS, ROTARY_INERTIA, SOLID_SECTION
 from fem.deck.steps import DEFAULT, OURS
-from fem.deck.surfaces import AXIS, NORMAL, RIGID_CYLINDER, SEABED, STOP_PLANE, contact_lines
+from fem.deck.surfaces import AXIS, NORMAL, RIGID_CYLINDER, STOP_PLANE, contact_lines, seabed_lines
 from fem.deck.table import keyword_line
 from fem.deck.waves import OF_ALL, OF_SEAS, PLACE, SEA
 from fem.model import Airy, FluidLoad, Material, Mesh, Model, Step
@@ -134,7 +134,7 @@ def property_lines(model: Model) -> list[str]:
     for failure in model.failures:
         lines += [card("FAILURE", TYPE=failure.kind), FAILING[failure.kind].written(failure)]
     for bed in model.seabeds:
-        lines += [keyword_line("SEABED", **SEABED.written(bed)), *contact_lines(bed)]
+        lines += seabed_lines(bed)
     for tube in model.cylinders:
         head = keyword_line("RIGID CYLINDER", **RIGID_CYLINDER.written(tube))
         lines += [head, AXIS.written(tube), *contact_lines(tube)]

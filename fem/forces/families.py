@@ -27,6 +27,7 @@ from fem.compiled import inner_kernel, kernel, shared_kernel
 from fem.compiled.lanes import where
 from fem.forces.added_mass import ADDED_MASS
 from fem.forces.bar import AREA, CONJUGATE, VISCOUS, Bars, bar_point
+from fem.forces.bathymetry import BATHYMETRY
 from fem.forces.bending import BENDING, BENDING_DAMPING
 from fem.forces.fluid import FLUID
 from fem.forces.laws import LINEAR, write_values
@@ -39,7 +40,7 @@ from fem.forces.springs import DAMPING, Springs, evaluate_springs, spring_values
 
 FIRST = 3
 """Number of the elements of the first family; 0: bars, 1: springs between dofs, 2: point masses."""
-FAMILIES: list[Family] = [FLUID, ADDED_MASS, SEABED, REEVING, ROPE_LAWS, BENDING, BENDING_DAMPING, MOMENTS]
+FAMILIES: list[Family] = [FLUID, ADDED_MASS, SEABED, REEVING, ROPE_LAWS, BENDING, BENDING_DAMPING, MOMENTS, BATHYMETRY]
 """All families, besides bars and springs."""
 Groups: TypeAlias = tuple[Any, ...] | None
 """Groups of all families of a model; None if there are none, so that its march contains no code for them."""

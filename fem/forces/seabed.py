@@ -20,6 +20,7 @@ exactly, and has no moment about the axis. Source: Gonzalez, J. Nonlinear Sci. 6
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -31,6 +32,8 @@ from fem.forces.bar import INV_LENGTH
 from fem.forces.protocol import Family, Tangent, Trial, component
 
 Numbers: TypeAlias = tuple[float, ...]
+See: TypeAlias = Callable[[Floats, Floats], tuple[Floats, Floats]]
+"""Depths and normals of contacts, as ``seen``."""
 
 STIFFNESS, DAMPING, DEPTH, RAMP, AXIAL, LATERAL, SLIP, RUBS_IN_STATICS, NORMAL, RADIUS, AXIS = *range(9), 11, 12
 NUMBERS = 15
@@ -135,21 +138,26 @@ REMEMBERED = 6
 
 
 def assemble(model: Any, system: Any, pair: int, state: int) -> Contacts:
-    parts = [contacts_of(bed, model, system) for bed in (*model.seabeds, *model.cylinders)]
-    nodes = np.concatenate([np.zeros(0, np.int64), *(nodes for nodes, _, _ in parts)])
-    chord = np.concatenate([np.zeros((0, 2), np.int64), *(chord for _, chord, _ in parts)])
-    numbers = np.concatenate([np.zeros((0, NUMBERS)), *(numbers for _, _, numbers in parts)])
-    return Contacts(nodes, chord, numbers, first_anchors(nodes, numbers, model, system), state)
+    planes = [bed for bed in model.seabeds if bed.grid is None]
+    nodes, chord, numbers = joined([contacts_of(bed, model, system) for bed in (*planes, *model.cylinders)])
+    return Contacts(nodes, chord, numbers, first_anchors(nodes, numbers, model, system, seen), state)
 
 
-def first_anchors(nodes: Ints, numbers: Floats, model: Any, system: Any) -> Floats:
+def joined(parts: list[tuple[Ints, Ints, Floats]]) -> tuple[Ints, Ints, Floats]:
+    """Nodes, chords and numbers of several surfaces."""
+    nothing = np.zeros(0, np.int64), np.zeros((0, 2), np.int64), np.zeros((0, NUMBERS))
+    nodes, chord, numbers = map(np.concatenate, zip(nothing, *parts, strict=True))
+    return nodes, chord, numbers
+
+
+def first_anchors(nodes: Ints, numbers: Floats, model: Any, system: Any, see: See) -> Floats:
     """(c, 3) u of the anchors: where nodes are, or as given; behind those that slide, by the slip."""
     anchored = np.full(system.size, np.nan)
     for given in model.initial_conditions:
         if given.kind == "ANCHOR":
             anchored[3 * system.nodes_of(given.target) + given.dof - 1] = given.value
     u, v, anchors = (each.reshape(-1, 3)[nodes] for each in (*system.initial_motion, anchored))
-    depth, normal = seen(numbers, u)
+    depth, normal = see(numbers, u)
     v = np.where(depth[:, None] > 0.0, v - (normal * v).sum(axis=1)[:, None] * normal, 0.0)
     speed = np.sqrt((v * v).sum(axis=1))[:, None]
     behind = u - numbers[:, SLIP, None] * np.divide(v, speed, out=np.zeros_like(v), where=speed > 0.0)
@@ -173,11 +181,11 @@ def contacts_of(bed: Any, model: Any, system: Any) -> tuple[Ints, Ints, Floats]:
     return nodes, neighbours(nodes, ends), numbers
 
 
-def stiffest(group: Contacts, place: Floats, u: Floats, dt: float) -> Contacts:
+def stiffest(group: Contacts, place: Floats, u: Floats, dt: float, see: See = seen) -> Contacts:
     """All nodes touch, as those above the bottom may soon; a damper C bounds increments as a spring 4 C/dt does.
     What sticks is held by a spring mu N/gamma, stiffer than K a where it lies deeper than gamma/mu."""
     numbers = group.numbers.copy()
-    depth, _ = seen(numbers, u.reshape(-1, 3)[group.nodes])
+    depth, _ = see(numbers, u.reshape(-1, 3)[group.nodes])
     closer = np.maximum(TOUCH * numbers[:, RAMP] - depth, 0.0)
     numbers[:, DEPTH] += closer
     numbers[:, RADIUS] += np.where(numbers[:, RADIUS] > 0.0, closer, 0.0)
@@ -192,11 +200,11 @@ JUST = 1e-9
 """What slides is this fraction beyond the slip, or as far short of it by rounding."""
 
 
-def at_rest(group: Contacts, u: Floats, state: Floats) -> Contacts:
+def at_rest(group: Contacts, u: Floats, state: Floats, see: See = seen) -> Contacts:
     """Small motions: contacts stick, in steps without time, too; one that has slid sticks as soon as it turns back."""
     numbers = group.numbers.copy()
     now = u.reshape(-1, 3)[group.nodes]
-    _, normal = seen(numbers, now)
+    _, normal = see(numbers, now)
     way = now - state[group.first :][: REMEMBERED * len(now)].reshape(-1, REMEMBERED)[:, :3]
     way = way - (way * normal).sum(axis=1)[:, None] * normal
     slid = np.sqrt((way * way).sum(axis=1)) > (1.0 - JUST) * numbers[:, SLIP]
@@ -386,7 +394,7 @@ SEABED = Family(
     "seabed",
     assemble,
     evaluate,
-    wanted=lambda model: bool(model.seabeds or model.cylinders),
+    wanted=lambda model: any(bed.grid is None for bed in model.seabeds) or bool(model.cylinders),
     states=lambda group: np.column_stack([group.anchors, np.zeros_like(group.anchors)]).ravel(),
     remembers=lambda group: bool((group.numbers[:, SLIP] > 0.0).any()),
     touching=lambda group: np.column_stack([group.nodes, group.first + REMEMBERED * np.arange(len(group.nodes)) + 3]),

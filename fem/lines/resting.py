@@ -9,7 +9,8 @@ upper end increases with it. On the bottom tension decreases towards the first n
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -24,26 +25,37 @@ SHORTER = 1e-6
 slack."""
 
 
+SHORTEST = 1e-9
+"""Motion of nodes, over the length of a line, below which it rests on a profile."""
 HARD = 1e6
 """Stiffness of a rigid bottom below a line with buoyant parts, over its weight and length."""
 
 
+MOST_PASSES = 60
+"""Planes through the bottom below each node, until the line rests on it."""
+Profile: TypeAlias = Callable[[Floats], tuple[Floats, Floats]]
+
+
 class Bottom(NamedTuple):
-    """A plane.
+    """A plane, or a profile.
 
     depth      of the plane straight below the first node (0: that lies on it)
     slope      angle by which it rises towards the last node [rad]
     friction   coefficient along the line
     stiffness  (n+1,) force over penetration at each node; None: rigid
+    profile    points (k, 2) -> (k,) depths g below it, (k, 2) gradients of g; None: the plane
     """
 
     depth: float
     slope: float = 0.0
     friction: float = 0.0
     stiffness: Floats | None = None
+    profile: Profile | None = None
 
     def height(self, places: Floats) -> Floats:
-        """(k,) distance of points (k, 2) from the plane, positive above it."""
+        """(k,) distance of points (k, 2) from the bottom, positive above it."""
+        if self.profile is not None:
+            return -self.profile(places)[0]
         return np.asarray(math.cos(self.slope) * (places[:, 1] + self.depth) - math.sin(self.slope) * places[:, 0])
 
 
@@ -56,6 +68,8 @@ def lay(line: Line, span: float, rise: float, bottom: Bottom) -> Shape:
         if height < -near:
             raise LineError(f"its {name} node lies {-height:.6g} below the seabed")
     shape = _hanging(line, span, rise, bottom, near)
+    if bottom.profile is not None:
+        return _above(line, span, rise, bottom, bottom.profile) if shape is None else shape
     if shape is None and (line.weight[1:-1] < 0.0).any():
         return _anywhere(line, span, rise, bottom)
     if shape is None and ends[1] <= near < ends[0]:
@@ -76,19 +90,41 @@ def _hanging(line: Line, span: float, rise: float, bottom: Bottom, near: float) 
 
 def _anywhere(line: Line, span: float, rise: float, bottom: Bottom) -> Shape:
     """A line that touches the bottom in any number of places, because of buoyant parts; without friction."""
-    count, normal = len(line.weight), np.array([-math.sin(bottom.slope), 0.0, math.cos(bottom.slope)])
-    straight = np.linspace(0.0, 1.0, count)[:, None] * np.array([span, rise])
+    straight = np.linspace(0.0, 1.0, len(line.weight))[:, None] * np.array([span, rise])
+    normal = np.tile([-math.sin(bottom.slope), math.cos(bottom.slope)], (len(line.weight), 1))
+    return _on_planes(line, straight, -bottom.height(straight), normal, bottom)
+
+
+def _above(line: Line, span: float, rise: float, bottom: Bottom, profile: Profile) -> Shape:
+    """A line above a profile: on the planes below its nodes, which follow them; without friction."""
+    places = np.linspace(0.0, 1.0, len(line.weight))[:, None] * np.array([span, rise])
+    for _ in range(MOST_PASSES):
+        depth, slope = profile(places)
+        size = np.sqrt((slope * slope).sum(axis=1))
+        shape = _on_planes(line, places, depth / size, -slope / size[:, None], bottom, size * size)
+        moved, places = np.abs(shape.places - places).max(), shape.places
+        if moved <= SHORTEST * line.length.sum():
+            break
+    return shape
+
+
+def _on_planes(
+    line: Line, start: Floats, depth: Floats, normal: Floats, bottom: Bottom, firm: Floats | float = 1.0
+) -> Shape:
+    """A line whose nodes touch a plane each: depths (n+1,) at their first places (n+1, 2), normals (n+1, 2); firm:
+    factor of the stiffness of the bottom."""
+    count = len(line.weight)
     ground = np.full(count, HARD * line.scale / float(line.length.sum()))
     if bottom.stiffness is not None:
-        ground = np.minimum(bottom.stiffness, ground)
+        ground = np.minimum(bottom.stiffness * firm, ground)
     inside = np.arange(1, count - 1)
     load = np.column_stack([np.zeros((count, 2)), -line.weight])
-    places, ends = np.insert(straight, 1, 0.0, axis=1), np.column_stack([np.arange(count - 1), np.arange(1, count)])
-    contacts = inside, np.tile(normal, (count - 2, 1)), -bottom.height(straight[1:-1]), ground[1:-1]
+    places, ends = np.insert(start, 1, 0.0, axis=1), np.column_stack([np.arange(count - 1), np.arange(1, count)])
+    contacts = inside, np.insert(normal, 1, 0.0, axis=1)[1:-1], depth[1:-1], ground[1:-1]
     freedom = free_nodes(np.isin(np.arange(count), (0, count - 1)))
     rest = relax(Network(places, load, ends, line, *contacts, freedom))
     pushed = np.zeros(count)
-    pushed[1:-1] = rest.push / normal[2]
+    pushed[1:-1] = rest.push / normal[1:-1, 1]
     slack = float(line.length[rest.tension == 0.0].sum())
     return Shape(np.diff(rest.places[:, ::2], axis=0), rest.tension, pushed, slack)
 

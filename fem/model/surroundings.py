@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fem.arrays import Floats, frozen
+from fem.model.bathymetry import DepthGrid
 
 Rows = tuple[tuple[float, float], ...]
 
@@ -139,13 +140,14 @@ class FluidLoad:
 
 @frozen
 class Seabed:
-    """``*SEABED``: a plane bottom that pushes back the nodes of the bars of a set (None: of all bars).
+    """``*SEABED``: a plane bottom, or a grid, that pushes back the nodes of the bars of a set (None: of all bars).
 
     elevation  of the plane at x = y = 0;  slope, uphill  [degrees] how steeply, and where to from +x, it rises
     stiffness  K, force over area and depth;  damping  C, force over area and speed, of what sinks in
     width      D, times half of the lengths of its bars the area of a node;  ramp  depth at which C is fully active
     axial, lateral  coefficients of friction along the line and across it;  slip  displacement at full friction
     rubs_in_statics  friction acts in static steps, too
+    grid       in place of elevation and slope
     """
 
     element_set: str | None
@@ -160,24 +162,34 @@ class Seabed:
     slope: float = 0.0
     uphill: float = 0.0
     rubs_in_statics: bool = False
+    grid: DepthGrid | None = None
     radius: ClassVar[float] = 0.0
     axis: ClassVar[tuple[float, float, float]] = (0.0, 0.0, 0.0)
 
+    @property
+    def points(self) -> int:
+        """Of its grid; 0 for a plane."""
+        return 0 if self.grid is None else self.grid.z.size
+
     def normal(self, up: int) -> Floats:
-        """(3,) unit normal away from the bottom; up: the axis against gravity."""
+        """(3,) unit normal away from the plane; up: the axis against gravity."""
         steep, towards = np.radians(self.slope), np.radians(self.uphill)
         normal = np.array([-np.sin(steep) * np.cos(towards), -np.sin(steep) * np.sin(towards), 0.0])
         normal[up] = np.cos(steep)
         return normal
 
     def depth(self, places: Floats, up: int) -> Floats:
-        """(n,) normal distances of points (n, 3) below the plane."""
+        """(n,) normal distances of points (n, 3) below the bottom."""
+        if self.grid is not None:
+            return self.grid.depth(places)[0]
         foot = np.zeros(3)
         foot[up] = self.elevation
         return np.asarray((foot - places) @ self.normal(up))
 
     def towards(self, places: Floats, up: int) -> Floats:
-        """(n, 3) unit normals of the bottom at points (n, 3)."""
+        """(n, 3) unit normals of the plane at points (n, 3); above a grid, the points."""
+        if self.grid is not None:
+            return places
         return np.tile(self.normal(up), (len(places), 1))
 
 

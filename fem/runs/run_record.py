@@ -6,7 +6,7 @@ import math
 import platform
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from fem.compiled.choice import installed
 from fem.compiled.interpreted import work
 from fem.model import Model, Step, outputs_in_force
 from fem.model.quantities import ENERGIES
+from fem.model.surroundings import Seabed
 from fem.runs.frames import Exchange, energies_of
 from fem.runs.own import deck_entry, origin_of, read_record
 from fem.runs.record import Event, Rows, SilentSink, StepStart, as_record
@@ -25,6 +26,8 @@ from fem.runs.schedule import target_indices, union
 
 RUN_RECORD = "run.json"
 PROPERTIES = ("sections", "springs", "dashpots", "masses", "seabeds", "cylinders", "waves")
+SHOWN = 100
+"""Most lines each way of a depth grid; the deck has all."""
 RUNNING, COMPLETED, INTERRUPTED = "running", "completed", "interrupted"
 LEFT = {"bifurcation": "past a bifurcation", "jump": "after a jump to another equilibrium"}
 """Event of a static path -> remark on a run that had one: its results may not be those of the structure."""
@@ -198,13 +201,22 @@ def settings(model: Model, solver: str) -> dict[str, Any]:
         **({"instances": [each._asdict() for each in mesh.instances]} if mesh.instances else {}),
         "elements": {block.kind: len(block.labels) for block in mesh.blocks},
         "materials": [asdict(material) for material in model.materials.values()],
-        **{name: list(map(asdict, getattr(model, name))) for name in PROPERTIES},
+        **{name: list(map(property_of, getattr(model, name))) for name in PROPERTIES},
         **({"failures": list(map(asdict, model.failures))} if model.failures else {}),
         **({"stops": stops_of(model)} if stops_of(model) else {}),
         **({"planes": list(map(asdict, model.planes_at_rest))} if model.planes else {}),
         "updates": "halved where the residual does not fall" if model.seabeds or model.cylinders else "whole",
         "steps": [step_settings(model.steps, index) for index in range(len(model.steps))],
     }
+
+
+def property_of(thing: Any) -> dict[str, Any]:
+    """Its fields; of the grid of a seabed at most ``SHOWN`` lines each way."""
+    if not isinstance(thing, Seabed):
+        return asdict(thing)
+    found = asdict(replace(thing, grid=None))
+    del found["grid"]
+    return found | ({"grid": thing.grid.thinned(SHOWN)} if thing.grid is not None else {})
 
 
 def stops_of(model: Model) -> list[int]:

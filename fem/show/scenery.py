@@ -41,6 +41,38 @@ class Cylinder(NamedTuple):
     radius: float
 
 
+class Grid(NamedTuple):
+    """Heights z (k, l) of a bottom at x (k,) and y (l,)."""
+
+    x: Floats
+    y: Floats
+    z: Floats
+
+    def facets(self, low: Floats, high: Floats) -> Floats:
+        """(f, 4, 3) cells whose middles are in a box of three axes."""
+        points = np.stack([*np.meshgrid(self.x, self.y, indexing="ij"), self.z], axis=2)
+        around = points[:-1, :-1], points[1:, :-1], points[1:, 1:], points[:-1, 1:]
+        corners = np.stack(around, axis=2).reshape(-1, 4, 3)
+        middle = corners.mean(axis=1)[:, :2]
+        return np.asarray(corners[((low[:2] <= middle) & (middle <= high[:2])).all(axis=1)])
+
+    def profile(self, results: Results, axes: tuple[int, ...], low: Floats, high: Floats) -> Floats:
+        """(p, 2) horizontal position and height in a vertical picture, through the middle of the model."""
+        along, across, z = (self.x, self.y, self.z) if axes[0] == 0 else (self.y, self.x, self.z.T)
+        middle = float(results.mesh.coordinates[:, 1 - axes[0]].mean())
+        heights = np.array([np.interp(middle, across, row) for row in z])
+        inside = along[(low[0] < along) & (along < high[0])]
+        places = np.concatenate([low[:1], inside, high[:1]])
+        return np.column_stack([places, np.interp(places, along, heights)])
+
+
+def grids_of(results: Results) -> list[Grid]:
+    """The bottoms with depths on a grid, each once."""
+    found = [bed["grid"] for bed in results.settings.get("seabeds") or [] if "grid" in bed]
+    different = [grid for at, grid in enumerate(found) if grid not in found[:at]]
+    return [Grid(*(np.array(grid[name]) for name in "xyz")) for grid in different]
+
+
 def with_scenery(results: Results, axes: tuple[int, ...], low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """The box of a picture, extended to the planes and cylinders that are near."""
     up, low, high = upright(results), low.copy(), high.copy()
@@ -53,6 +85,10 @@ def with_scenery(results: Results, axes: tuple[int, ...], low: Floats, high: Flo
     for plane in planes_of(results) if up in axes else ():
         z = corners_of(plane, up, axes, low, high)[:, up]
         take_in(axes.index(up), z.min(), z.max(), size)
+    for grid in grids_of(results) if up in axes else ():
+        z = grid.facets(low, high)[:, :, 2] if len(axes) == 3 else grid.profile(results, axes, low, high)[:, 1]
+        if z.size:
+            take_in(axes.index(up), z.min(), z.max(), size)
     size = float((high - low).max())
     for cylinder in cylinders_of(results):
         for place, axis in enumerate(axes):
@@ -77,6 +113,13 @@ def draw_scenery(results: Results, panel: Any, axes: tuple[int, ...], low: Float
         panel.plot(*line.T, color=plane.colour, lw=1.2, zorder=1, scalex=False, scaley=False)
         if plane.is_bottom and place == 1:
             panel.fill_between(*line.T, min(low[1], line[:, 1].min()), color=plane.colour, alpha=0.25, lw=0, zorder=0.5)
+    for grid in grids_of(results) if up in axes else ():
+        if is_space:
+            facets = grid.facets(low, high)
+            panel.add_collection3d(Poly3DCollection(facets, alpha=0.25, facecolors=BOTTOM, edgecolors="none"))
+        elif axes.index(up) == 1 and len(line := grid.profile(results, axes, low, high)):
+            panel.plot(*line.T, color=BOTTOM, lw=1.2, zorder=1, scalex=False, scaley=False)
+            panel.fill_between(*line.T, min(low[1], line[:, 1].min()), color=BOTTOM, alpha=0.25, lw=0, zorder=0.5)
     for cylinder in cylinders_of(results):
         if is_space:
             facets = facets_of(cylinder, low, high)
@@ -132,6 +175,8 @@ def planes_of(results: Results) -> list[Plane]:
     water, up = results.settings.get("water"), upright(results)
     found = [Plane(water["level"], (0.0, 0.0, 0.0), WATER, False)] if water else []
     for bed in results.settings.get("seabeds") or []:
+        if "grid" in bed:
+            continue
         steep, towards = math.tan(math.radians(bed["slope"])) if up == 2 else 0.0, math.radians(bed["uphill"])
         rise = steep * math.cos(towards), steep * math.sin(towards), 0.0
         found.append(Plane(bed["elevation"], rise, BOTTOM, True))

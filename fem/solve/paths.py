@@ -27,6 +27,7 @@ from fem.assembly.environment import thermal_rows
 from fem.assembly.equations import condense
 from fem.forces import bar
 from fem.forces.added_mass import ADDED_MASS
+from fem.forces.bathymetry import BATHYMETRY
 from fem.forces.bending import BENDING, BENDING_DAMPING
 from fem.forces.families import acting
 from fem.forces.fluid import FLUID
@@ -74,7 +75,7 @@ SMALL = 1e-9
 """Fraction of the stiffness, or of the displacements, that counts as zero."""
 
 
-HARMLESS = (SEABED, FLUID, ADDED_MASS, REEVING, ROPE_LAWS, BENDING, BENDING_DAMPING)
+HARMLESS = (SEABED, BATHYMETRY, FLUID, ADDED_MASS, REEVING, ROPE_LAWS, BENDING, BENDING_DAMPING)
 """Families that are stable as long as no bar is in compression."""
 
 

@@ -145,14 +145,10 @@ def test_a_record_of_the_surface_is_its_fourier_components(tmp_path: Path) -> No
         ("gone.dat WaterKin", "gone.dat, which does not exist"),
         ("hybrid.dat WaterKin", "waves and currents of OpenFAST's SeaState are not in MoorDyn's files"),
         ("7 WaveKin", "wave_frequencies.txt, which does not exist"),
-        ("hilly.txt SeafloorFile", "the seabed of hilly.txt is not a plane"),
-        ("small.txt SeafloorFile", "point 1 lies beyond the grid of small.txt"),
     ],
 )
 def test_what_has_no_place_in_a_deck_is_refused_by_name(tmp_path, capsys, options, message) -> None:
     (tmp_path / "hybrid.dat").write_text(FRONT.format(waves=2, current=1))
-    (tmp_path / "hilly.txt").write_text("2 2\n-90 90\n-90 90\n-90 -90 50\n-90 90 60\n90 -90 60\n90 90 50\n")
-    (tmp_path / "small.txt").write_text("2 2\n0 5\n0 5\n0 0 50\n0 5 50\n5 0 51\n5 5 51\n")
     imported(tmp_path, options, expected=2)
     assert message in capsys.readouterr().err
 
@@ -171,6 +167,29 @@ def test_a_bathymetry_that_is_a_plane_is_a_sloping_bottom(tmp_path: Path, text: 
     corners = np.array([[-100, -50, -60], [-100, 150, -64], [100, -50, -50], [100, 150, -54.0]])
     assert bed.depth(corners, 2) == pytest.approx(np.zeros(4), abs=1e-9)
     assert "*AQUA\n-57.0" in deck
+    assert "**   the bottom slopes: *SEABED presses at right angles" in deck
+
+
+HILLY = "2 2\n-90 90\n-90 90\n-90 -90 50\n-90 90 60\n90 -90 60\n90 90 50\n"
+SMALL = "2 2\n0 5\n0 5\n0 0 50\n0 5 50\n5 0 51\n5 5 51\n"
+MOORPY = "--- MoorPy Bathymetry Input File ---\nnGridX 3\nnGridY 2\n-100 0 100\n-50 60 50 55\n150 64 54 50\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "depths"),
+    [
+        (HILLY, [[50.0, 60.0], [60.0, 50.0]]),
+        (SMALL, [[50.0, 50.0], [51.0, 51.0]]),
+        (MOORPY, [[60.0, 64.0], [50.0, 54.0], [55.0, 50.0]]),
+    ],
+)
+def test_other_bathymetries_are_grids(tmp_path: Path, text: str, depths: list[list[float]]) -> None:
+    """No plane, and a sloping one that ends below a line: all points are in the deck; waves see the mean depth."""
+    (tmp_path / "floor.txt").write_text(text)
+    deck = imported(tmp_path, "floor.txt SeafloorFile")
+    (bed,) = fem.read_deck(tmp_path / "line.inp").seabeds
+    assert (-bed.grid.z).tolist() == depths
+    assert f"*AQUA\n{-float(np.mean(depths))!r}" in deck
     assert "**   the bottom slopes: *SEABED presses at right angles" in deck
 
 

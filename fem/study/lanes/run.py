@@ -98,6 +98,7 @@ def can_run_in_lanes(model: Model) -> str:
         "INC= ends the step early": most is not None and most < (expected_increments(procedure) or 0),
         "it has elements that break": model.failures,
         "it has planes": model.planes,
+        "its seabed is a grid": any(bed.grid is not None for bed in model.seabeds),
         "it has ropes or stops": any(0.0 in pair for pair in ratios),
         "it has a spring with a table": any(spring.table for spring in model.springs),
     }

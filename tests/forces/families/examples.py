@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 
 from fem.compiled.interpreted import rehearsal
 from fem.forces.added_mass import ADDED_MASS
+from fem.forces.bathymetry import BATHYMETRY
 from fem.forces.bending import BENDING, BENDING_DAMPING
 from fem.forces.families import FAMILIES, registered
 from fem.forces.fluid import FLUID
@@ -205,6 +206,12 @@ WRAPPED = BEDDED.replace("*SEABED, ELSET=LINE, ELEVATION=0.4, SLOPE=20, UPHILL=3
 ).replace("0.5, 0.5, 2.\n", "")  # fmt: skip
 """The same on a smooth cylinder, whose normals turn: what sticks to it comes to rest elsewhere on another way."""
 
+HILLY = BEDDED.replace(
+    ", ELEVATION=0.4, SLOPE=20, UPHILL=345, FRICTION=ALL\n",
+    ", POINTS=6\n-2, -3, 0.1\n3, -3, 1.4\n20, -3, 1.\n-2, 4, 0.6\n3, 4, 0.8\n20, 4, 2.\n",
+).replace("0.5, 0.5, 2.\n", "")
+"""The same on a smooth twisted grid, whose normals and cosines change from place to place."""
+
 BENT = """*NODE
 1, 0, 0, 0
 2, 1, 0, 0
@@ -303,6 +310,7 @@ U, V, UR
 
 EXAMPLES: list[tuple[Family, str]] = [
     (MAGNETS, MAGNETIC), (FLUID, FLOWING), (ADDED_MASS, DRAGGED), (FINS, FINNED), (SEABED, BEDDED), (SEABED, WRAPPED),
+    (BATHYMETRY, HILLY),
     (FLUID, WAVY), (REEVING, wound()), (REEVING, reeved()), (ROPE_LAWS, ROPES),
     (BENDING, BENT), (BENDING_DAMPING, DAMPED), (MOMENTS, TURNED), (FLUID, GALLOPING),
 ]  # fmt: skip
