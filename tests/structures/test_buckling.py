@@ -13,7 +13,7 @@ import fem
 from fem.solve import buckling
 from tests.structures.made import deck
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[2] / "validation" / "structures"
 TARGETS = json.loads((HERE / "targets.json").read_text())
 BUCKLE = "*STEP, NLGEOM\n*BUCKLE\n{count}\n*CLOAD\n{loads}*END STEP\n"
 FACTORS = ("star_dome_buckle", "von_mises_preloaded_buckle_engineering", "von_mises_preloaded_buckle_green")
