@@ -78,3 +78,12 @@ def of_sections(model: Model, number: Callable[[BarSection, Material], float], o
     for section in model.sections:
         found[model.mesh.element_sets[section.element_set]] = number(section, model.materials[section.material])
     return found
+
+
+def euler_loads(model: Model) -> Floats:
+    """(k,) Euler's load pi^2 E I/L^2 of single bars that bend, hinged at both ends; 0 of all others. Lines of several
+    bars buckle in the model itself."""
+    loads = np.pi**2 * of_sections(model, lambda section, law: section.inertia * (law.young or 0.0))
+    at = model.bent_at[1] if loads.any() else np.zeros(0, np.int64)
+    loads[at[at >= 0]] = 0.0
+    return loads / natural_lengths(model.mesh, model.rest_lengths) ** 2 if loads.any() else loads

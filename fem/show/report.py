@@ -223,7 +223,26 @@ def utilisation(results: Results, strength: Mapping[str, float]) -> PageTable | 
         value, element, time = found
         share = f"{100.0 * value / limit:.3g} %"
         lines.append((name, f"{limit:.6g}{unit}", f"{column} = {value:.6g}{unit}", element, time, share))
+    lines += pressed_most(results)
     return grid(("elements", "breaking load or strain", "greatest", "in element", "at time", "utilisation"), lines)
+
+
+def pressed_most(results: Results) -> list[Sequence[Any]]:
+    """The strut, hinged at both ends, that comes nearest to its Euler load; none where none is pressed."""
+    given, table, is_printed = results.settings.get("struts", {}), results.elements, False
+    labels = np.array(sorted(map(int, given)), np.int64)
+    limits, most = np.array([given[str(label)] for label in labels]), (0.0, 0.0, 0.0, 0, 0.0)
+    for block in table.blocks((*table.columns[2:4], "T")) if given and "T" in table.columns else ():
+        time, label, tension = block[np.isin(block[:, 1], labels) & ~np.isnan(block[:, 2])].T
+        limit, is_printed = limits[np.searchsorted(labels, label)], is_printed or len(label) > 0
+        if len(label) and (share := -tension / limit)[k := int(share.argmax())] > most[0]:
+            most = share[k], limit[k], tension[k], int(label[k]), time[k]
+    if given and not is_printed:
+        return [("struts", "Euler's load", "T is not printed", "", "", "")]
+    share, limit, tension, label, time = most
+    unit = f" {si_unit('T')}" if results.is_si else ""
+    told = f"{limit:.6g}{unit} (Euler)", f"T = {tension:.6g}{unit}", str(label), time, f"{100.0 * share:.3g} %"
+    return [("struts", *told)] if share > 0.0 else []
 
 
 def greatest(results: Results, column: str, target: str | int) -> Extreme | None:

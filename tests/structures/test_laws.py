@@ -1,5 +1,7 @@
 """Laws that join procedures: paths and buckling loads, verdicts and motions, frames and bars that yield."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -9,6 +11,7 @@ from scipy.spatial.transform import Rotation
 import fem
 from tests.structures.made import STATIC, deck
 
+DECKS = Path(__file__).parents[2] / "validation" / "structures"
 COLUMN = np.array([[0.0, 0, 0], [0, 0, 1], [0, 0, 2], [-1, 0, 1], [1, 0, 1]])
 STAYS = np.array([(0, 1), (1, 2), (1, 3), (1, 4)])
 HELD = [(0, 1), (0, 2), (0, 3), (1, 2), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3), (4, 1), (4, 2), (4, 3)]
@@ -135,3 +138,20 @@ def test_yielding_is_the_same_in_every_frame(hardening, strain):
     for other in (triangle(hardening, strain, turn, np.zeros(3)), triangle(hardening, strain, turn, np.full(3, 12.0))):
         np.testing.assert_allclose(other[:, 0], own[:, 0], atol=1e-6)
         np.testing.assert_allclose(other[:, 1:], own[:, 1:], atol=1e-10)
+
+
+@pytest.mark.parametrize(("rows", "slope"), [("250, 0.\n20250, 1.", 20e3), ("250, 0.\n250.001, 1.", 1e-3)])
+def test_arcs_follow_bars_that_yield(rows, slope):
+    """Three bars, pressed down by 2: in a few dozen arcs, at the forces of their stresses; the plateau has a slope of
+    second order only, by the turning bars."""
+    text = (DECKS / "three_bars_isotropic.inp").read_text()
+    text = text[: text.index("*AMPLITUDE")].replace("250, 0.\n20250, 1.", rows)
+    steps = "*STEP, INC=60, NLGEOM\n*STATIC, RIKS\n0.02, 1., , 0.1, , 4, 3, -2.\n*CLOAD\n4, 3, -1000.\n"
+    steps += "*EL PRINT\nE, S\n*END STEP\n"
+    history = fem.run(fem.parse_deck(text + steps))
+    outer, inner = history.of_element(1, "E")[-1], history.of_element(2, "E")[-1]
+    stress = [250.0 + slope * 200e3 / (200e3 + slope) * (strain - 250.0 / 200e3) for strain in (outer, inner)]
+    assert history.of_element(1, "S")[-1] == pytest.approx(stress[0], rel=1e-9)
+    assert history.of_element(2, "S")[-1] == pytest.approx(stress[1], rel=1e-9)
+    down = 402.0 / np.hypot(300.0, 402.0)
+    assert 1000.0 * history.load_factor[-1] == pytest.approx(2.0 * stress[0] * down + stress[1], rel=1e-6)
