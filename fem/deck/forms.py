@@ -58,6 +58,7 @@ def found_form(draft: Draft, model: Model) -> Model:
     """The model in the form that the cards ask for, with the supports and loads of the first step (of the first run);
     Mistakes are reported, and leave it as it is."""
     first = (build_step(draft.first_step),) if draft.first_step else ()
+    draft.forms_are_loaded &= not any(step.buckling or step.harmonic for step in first)  # theirs are small changes
     try:
         return replace(_found(draft, replace(model, steps=first)), steps=model.steps)
     except Mistake as mistake:

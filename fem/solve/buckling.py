@@ -76,6 +76,11 @@ class Pair(NamedTuple):
         """K + lambda K_D, sparse."""
         return matrix_of(self.rows, self.weights + factor * self.change)
 
+    @property
+    def least(self) -> float:
+        """Size of mu of the stiffest shapes."""
+        return float(np.abs(self.change).max(initial=0.0) / np.abs(self.weights).max(initial=0.0))
+
     def below(self, factor: float) -> int:
         """Number of factors between zero and lambda; -1: unknown."""
         return Spectrum(self.matrix(factor)).negative
@@ -106,6 +111,8 @@ def find_factors(
     if len(stage.bars.rods):
         raise ModelError("*BUCKLE: rods and ropes have no stiffness of their own; make them elastic (*ELASTIC)")
     transform = reduction(stage.nodes.dof_kind, stage.equations)
+    if not transform.shape[1]:
+        raise ModelError("*BUCKLE: the supports leave nothing free to move")
     still = motion._replace(
         u=motion.u.copy(), v=np.zeros_like(motion.v), force=motion.force.copy(), state=motion.state.copy()
     )
@@ -282,7 +289,7 @@ def _all(pair: Pair) -> tuple[Floats, Floats]:
     scale = 1.0 / np.sqrt(np.diag(stiffness))
     both = scale[:, None] * scale
     mu, shapes = eigh(-both * change, both * stiffness)
-    kept = np.abs(mu) > NO_EFFECT * np.abs(mu).max(initial=0.0)
+    kept = np.abs(mu) > NO_EFFECT * max(np.abs(mu).max(initial=0.0), pair.least)
     return mu[kept], scale[:, None] * shapes[:, kept]
 
 
@@ -303,7 +310,7 @@ def _some(pair: Pair, wanted: int, sign: float) -> tuple[Floats, Floats]:
         rough = float(eigsh(change, k=1, v0=start_vector(size), tol=ROUGH, return_eigenvectors=False, **inverse)[0])
     except ArpackNoConvergence:
         return mu, shapes
-    if rough <= 0.0:
+    if rough <= NO_EFFECT * pair.least:
         return mu, shapes
     shift = BELOW / rough
     beside = Spectrum(pair.matrix(sign * shift))

@@ -154,6 +154,13 @@ def test_published_structures(name):
     assert fem.rigidity(DECKS / f"{name}.inp").sizes == SHARED[name]
 
 
+def test_rounding_errors_of_lengths_are_no_prestress():
+    """A square without diagonals whose natural lengths are its distances: off by 1e-16 of E A, and no more than loose."""
+    x, bars, q = square()
+    turn = Rotation.random(random_state=4).as_matrix()
+    assert judged(x @ turn.T, bars[:4], 1e-10 * q[:4], young=1e9).verdict.startswith("loose: 2 mechanisms")
+
+
 def test_the_state_after_a_step():
     """A cable hangs in its tension: it turns about the line of its supports, and its tension stiffens the rest."""
     x = np.array([[k, 0.0, 0.0] for k in range(5)])
