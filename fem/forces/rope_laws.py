@@ -52,6 +52,7 @@ class RopeBars(NamedTuple):
     table (rows, 3)  strain, stress, energy;  branches (b, 2)  modulus, time, or C, gamma of a back stress
     start (s,) states at first
     first            number of the first pair;  creeps: statics in which time passes (1, ``*VISCO``), or not
+    is_arc           of an arc length (1), or not
     """
 
     nodes: Ints
@@ -65,6 +66,7 @@ class RopeBars(NamedTuple):
     start: Floats
     first: int
     creeps: int
+    is_arc: int
 
 
 class PreparedLaw(NamedTuple):
@@ -181,7 +183,7 @@ def gathered(model: Any, system: Any, pair: int, state: int) -> RopeBars:
     constants, start = system.bars.constants[:, system.bar_index[elements]], np.zeros(int(remembered.sum()))
     tables = np.array(rows, float).reshape(-1, 3), np.concatenate(branches)
     of_bars = np.ascontiguousarray(nodes), elements, all_kinds, all_places, np.concatenate(numbers), constants.copy()
-    return RopeBars(*of_bars, *tables, start, pair, 0)
+    return RopeBars(*of_bars, *tables, start, pair, 0, 0)
 
 
 # The quasi-static curve: stress over strain, and what it remembers of the largest strain.
@@ -513,7 +515,7 @@ def in_step(group: RopeBars, system: Any, environment: Any) -> RopeBars:
         kinds, measures = group.kinds.copy(), group.kinds[:, MEASURE].copy()
         kinds[:, MEASURE] = LINEAR
         group = group._replace(kinds=kinds, constants=bar.linear_constants(group.constants, measures, w))
-    return group._replace(creeps=int(environment.creeps))
+    return group._replace(creeps=int(environment.creeps), is_arc=int(environment.is_arc))
 
 
 ROPE_LAWS = Family(
@@ -738,8 +740,16 @@ def behind(
     return 0.5 * (stress0 + stress) if trial.secant else stress, 0.5 * modulus
 
 
-# At the surface, to round-off, a bar that is at rest is elastic.
+# At the surface, to round-off, a bar that is at rest is elastic; where an arc sets out, it goes on as it was.
 ON_SURFACE = 1e-12
+NEARLY_NONE = 1e-6
+"""Fraction of the modulus that a bar without hardening has then: its structure may be a mechanism."""
+
+
+@inner_kernel
+def sets_out(trial: Trial, group: RopeBars) -> bool:
+    """Whether this may be the first trial of an arc."""
+    return group.is_arc == 1 and trial.time1 > trial.time0
 
 
 @inner_kernel
@@ -814,6 +824,9 @@ def yielding(b: int, end: float, trial: Trial, group: RopeBars) -> tuple[float, 
         limit = surface(b, 0.0, n, trial, group)[0]
         if n * stress > limit + ON_SURFACE * abs(limit):
             x = flown(b, n, n * stress, trial, group)
+        elif sets_out(trial, group) and p > 0.0 and n * stress >= limit - ON_SURFACE * abs(limit):
+            slope = surface(b, 0.0, n, trial, group)[1]
+            modulus = max(young * slope / (young + slope), NEARLY_NONE * young)
     if x != x:
         x, lost = 0.0, math.nan
     if x > 0.0:
@@ -905,7 +918,7 @@ def buckling(b: int, end: float, trial: Trial, group: RopeBars) -> tuple[float, 
         value, slope = softened(b, further, group)
         lost = softening_work(b, e, further, group) + 0.5 * (held - value) * (held + value) / young
         stress, modulus, e = -value, slope, further
-    elif trial.rate == 0.0 and trial.time1 > trial.time0 and e > 0.0 and -stress > held * (1.0 - ON_SURFACE):
-        modulus = softened(b, e, group)[1]  # where an increment of statics sets out it goes on as it was
+    elif sets_out(trial, group) and e > 0.0 and -stress > held * (1.0 - ON_SURFACE):
+        modulus = softened(b, e, group)[1]
     remember(first, end, p, e, lost, stress, 0.5 * stress * stress / young, trial)
     return of_increment(first, end, stress, modulus, lost, trial)

@@ -155,3 +155,49 @@ def test_arcs_follow_bars_that_yield(rows, slope):
     assert history.of_element(2, "S")[-1] == pytest.approx(stress[1], rel=1e-9)
     down = 402.0 / np.hypot(300.0, 402.0)
     assert 1000.0 * history.load_factor[-1] == pytest.approx(2.0 * stress[0] * down + stress[1], rel=1e-6)
+
+
+PANELS = 6
+GIRDER = [(k, 0, 0) for k in range(PANELS + 1)] + [(k + 0.5, 0, 1) for k in range(PANELS)]
+MEMBERS = (
+    [(k, k + 1) for k in range(PANELS)] + [(PANELS + 1 + k, PANELS + 2 + k) for k in range(PANELS - 1)]
+    + [(k, PANELS + 1 + k) for k in range(PANELS)] + [(k + 1, PANELS + 1 + k) for k in range(PANELS)]
+)  # fmt: skip
+
+
+def girder(law, step):
+    """A Warren girder of span 6 and height 1 with a load in the middle of its lower chord."""
+    held = [(0, 1), (0, 3), (PANELS, 3)] + [(k, 2) for k in range(len(GIRDER))]
+    text = deck(GIRDER, MEMBERS, np.zeros(len(MEMBERS)), held, young=2e5, steps="")
+    text = text.replace("*ELASTIC\n200000.0\n", f"*ELASTIC\n200000.0\n{law}")
+    return fem.run(fem.parse_deck(f"{text}*STEP, INC=150{step}4, 3, -300.\n*EL PRINT\nS\n*END STEP\n"))
+
+
+ARC = "\n*STATIC, RIKS\n0.05, 1., , 0.1, , 4, 3, -0.3\n*CLOAD\n"
+
+
+@pytest.mark.parametrize("nlgeom", ["", ", NLGEOM"])
+def test_a_girder_collapses_at_the_load_of_limit_analysis(nlgeom):
+    """The upper chord over the load yields at 250 = M/h, M = P 6/4: P = 166.667. It then bears as much however far it
+    turns, but for the geometry of a sag of 0.3 in a span of 6."""
+    history = girder("*PLASTIC\n250., 0.\n", nlgeom + ARC)
+    assert history.u[-1].min() == pytest.approx(-0.3)
+    beyond = history.u.min(axis=1) < -0.014
+    assert beyond.sum() > 20
+    assert 300.0 * history.load_factor[beyond] == pytest.approx(500.0 / 3.0, rel=0.06 if nlgeom else 1e-6)
+
+
+def test_a_girder_whose_strut_buckles_loses_its_strength():
+    """The upper chord bears 150, then less: the load has a maximum of 100, and falls to s/250 of the limit load."""
+    history = girder("*BUCKLING STRENGTH\n150.\n*PLASTIC\n250., 0.\n", ", NLGEOM" + ARC)
+    (most, *_) = [event for event in history.events if event.event == "limit"]
+    assert 300.0 * most.load_factor == pytest.approx(100.0, rel=2e-3)
+    assert history.load_factor.max() == pytest.approx(most.load_factor, rel=2e-3)
+    pressed = -history.elements[-1, PANELS + 2, 2]
+    assert 300.0 * history.load_factor[-1] == pytest.approx(pressed / 1.5, rel=0.06)
+    assert pressed < 75.0
+
+
+def test_beyond_the_collapse_load_statics_says_so():
+    with pytest.raises(fem.NoConvergence, match="beyond the collapse load"):
+        girder("*PLASTIC\n250., 0.\n", ", NLGEOM\n*STATIC\n0.1, 1.\n*CLOAD\n")

@@ -155,7 +155,7 @@ def test_published_structures(name):
 
 
 def test_rounding_errors_of_lengths_are_no_prestress():
-    """A square without diagonals whose natural lengths are its distances: off by 1e-16 of E A, and no more than loose."""
+    """A square without diagonals whose natural lengths are its distances, but for 1e-16: no more than loose."""
     x, bars, q = square()
     turn = Rotation.random(random_state=4).as_matrix()
     assert judged(x @ turn.T, bars[:4], 1e-10 * q[:4], young=1e9).verdict.startswith("loose: 2 mechanisms")
