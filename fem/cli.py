@@ -336,6 +336,7 @@ def add_structures(commands: Any) -> None:
     where = "singular values below this fraction of the largest are zero (default: 1e-8)"
     rigid.add_argument("--tolerance", metavar="F", type=option.fraction, default=1e-8, help=where)
     option.add_output(rigid, "folder of the tables and figures (default: results/<deck name>_rigidity)")
+    rigid.add_argument("--quiet", action="store_true", help="print errors and warnings only")
     rigid.set_defaults(command=late("fem.study.files:write_rigidity", is_whole=True))
 
     text = "forces of a mooring over offsets of its vessel, its stiffness, and each line"

@@ -104,7 +104,7 @@ class Environment:
     ``gravity`` (elements, 3) accelerations, ``heat`` (n, 1) temperatures; ``released`` (n, 3): reactions of removed
     supports that fade out; ``flows``: loads of water and wind; ``winches`` (elements, 2): change of the natural length
     of both legs; ``tensions``: winches that keep a tension; ``creeps``: materials creep (``*VISCO``); ``sea_from``,
-    ``gusts_from``: total times at which ramps of waves and of gusts begin, infinite before.
+    ``gusts_from``: total times at which ramps of waves and of gusts begin, infinite before; ``is_arc``: of RIKS.
     """
 
     supports: Supports
@@ -121,6 +121,7 @@ class Environment:
     creeps: bool = False
     sea_from: float = math.inf
     gusts_from: float = math.inf
+    is_arc: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +194,7 @@ def next_environment(
         bool(step.static and step.static.creeps),
         sea_from,
         gusts_from,
+        bool(step.static and step.static.riks),
     )
 
 

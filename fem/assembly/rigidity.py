@@ -120,7 +120,7 @@ def not_counted(system: System, but: str = "") -> str:
     found = {
         "beams that bend": model.bends, "lines of variable length": model.runs, "*STOP PLANE": model.planes,
         "free rigid bodies": model.corners, "a seabed or cylinders": model.seabeds or model.cylinders,
-        "ropes with memory": any(material.has_rope_law for material in model.materials.values()),
+        "laws with memory (*PLASTIC and others)": any(material.has_rope_law for material in model.materials.values()),
         "constraints along a line": (system.bars.kinds[:, 0] == LINEAR).any(),
     }  # fmt: skip
     return ", ".join(what for what, has in found.items() if has and what != but)

@@ -14,6 +14,7 @@ from fem.deck.cards import Card
 from fem.deck.draft import Draft
 from fem.deck.kinds import target_of
 from fem.deck.source import Mistake, Place
+from fem.deck.steps import build_step
 from fem.deck.table import keyword
 from fem.errors import listed
 from fem.lines.forms import FormError, FoundForm, Net, find_form
@@ -53,9 +54,12 @@ def form_finding(card: Card, draft: Draft) -> None:
 
 
 def found_form(draft: Draft, model: Model) -> Model:
-    """The model in the form that the cards ask for; Mistakes are reported, and leave it as it is."""
+    """The model in the form that the cards ask for, with the supports and loads of the first step (of the first run);
+    Mistakes are reported, and leave it as it is."""
+    first = (build_step(draft.first_step),) if draft.first_step else ()
+    draft.forms_are_loaded &= not any(step.buckling or step.harmonic for step in first)  # theirs are small changes
     try:
-        return _found(draft, model)
+        return replace(_found(draft, replace(model, steps=first)), steps=model.steps)
     except Mistake as mistake:
         draft.report(mistake)
         return model
@@ -85,7 +89,7 @@ def _found(draft: Draft, model: Model) -> Model:
         names = listed(mesh.element_names[odd_ones].tolist())
         raise Mistake(first, f"form finding needs *ELASTIC bars with a section; element {names} has none")
     ends = mesh.element_nodes[given]
-    held = held_dofs(replace(model, steps=model.steps[:1]))
+    held = held_dofs(model)
     touched = np.isin(np.arange(len(held)), ends)
     held[~touched] = True
     held[ends[mesh.is_of("T2D2")[given]].ravel(), 2] = True  # they stay in their plane

@@ -16,7 +16,7 @@ from fem.deck.kinds import AMOUNT, PART, POSITIVE_NUMBER, only, within, word_for
 from fem.deck.source import Mistake, listing, squeezed
 from fem.deck.table import DataLine, Form, Parameters, Value, card_of, keyword
 from fem.model import DynamicStiffness, Expansion, Material, Uniaxial, Viscoelastic
-from fem.model.materials import Plastic, slopes_of
+from fem.model.materials import BucklingStrength, Plastic, slopes_of
 
 NO_FIELDS = {
     "DEPENDENCIES": "is not supported: constants do not depend on field variables",
@@ -51,6 +51,7 @@ def put(card: Card, draft: Draft, **numbers: object) -> None:
 
 
 TEMPERATURE = Value("", what="the temperature", default=0.0)
+STRENGTH = BucklingStrength(1.0)
 POISSON = Bound(lambda x: -1.0 < x <= 0.5, "{what} must lie between -1 and 0.5, got {value:g}")
 ISOTROPIC = only(("ISO", "ISOTROPIC"), "*ELASTIC, TYPE={text} is not supported", "bars are ISOTROPIC: E, nu")
 ROWS: dict[str, Form] = {
@@ -97,6 +98,18 @@ ROWS: dict[str, Form] = {
         parameters=Parameters(RATIO=Value("compression_ratio", PART, default=0.0, shown=True, is_ours=True))
     ),
     "NO TENSION": Form(fixed={"tension_ratio": 0.0}),
+    "BUCKLING STRENGTH": Form(
+        BucklingStrength,
+        line=DataLine(
+            "critical stress, residual fraction, X1, X2",
+            Value("stress", POSITIVE_NUMBER, "the critical stress"),
+            Value("residual", PART, "the residual fraction", STRENGTH.residual),
+            Value("first", AMOUNT, "X1", STRENGTH.first),
+            Value("second", AMOUNT, "X2", STRENGTH.second),
+        ),
+        into="buckling",
+        statement={"extension": "*BUCKLING STRENGTH"},
+    ),
 }
 """Cards that give numbers of ``Material`` or an object of it, in the order in which they are written."""
 
@@ -319,19 +332,20 @@ def cyclic_hardening(card: Card, draft: Draft) -> None:
     put(card, draft, plastic=replace(given, growth=(most, haste)))
 
 
-ROPE_LAWS = ("UNIAXIAL", "VISCOELASTIC", "DYNAMIC STIFFNESS", "PLASTIC")
+ROPE_LAWS = ("UNIAXIAL", "VISCOELASTIC", "DYNAMIC STIFFNESS", "PLASTIC", "BUCKLING STRENGTH")
 NO_STRAIN = "an inextensible bar has no strain"
 ANY_LAW = ("DENSITY", "DAMPING", "NO COMPRESSION")
 LAWS: dict[str, tuple[str, ...]] = {
     "ELASTIC": (
         *ANY_LAW, "NO TENSION", "EXPANSION", "VISCOELASTIC", "DYNAMIC STIFFNESS", "INEXTENSIBLE", "PLASTIC",
-        "CYCLIC HARDENING",
+        "CYCLIC HARDENING", "BUCKLING STRENGTH",
     ),
     "INEXTENSIBLE": (*ANY_LAW, "NO TENSION", "RESTITUTION", "ELASTIC"),
     "UNIAXIAL": (*ANY_LAW, "LOADING DATA", "UNLOADING DATA", "DYNAMIC STIFFNESS", "EXPANSION"),
     "VISCOELASTIC": (*ANY_LAW, "ELASTIC"),
     "DYNAMIC STIFFNESS": (*ANY_LAW, "ELASTIC", "UNIAXIAL", "LOADING DATA", "UNLOADING DATA"),
-    "PLASTIC": (*ANY_LAW, "ELASTIC", "EXPANSION", "CYCLIC HARDENING"),
+    "PLASTIC": (*ANY_LAW, "ELASTIC", "EXPANSION", "CYCLIC HARDENING", "BUCKLING STRENGTH"),
+    "BUCKLING STRENGTH": (*ANY_LAW[:2], "ELASTIC", "EXPANSION", "PLASTIC"),
 }  # fmt: skip
 """Cards of stress-strain laws of a bar -> the cards that have an effect with each. A card in none of these lists is an
 error with any law.
@@ -345,6 +359,12 @@ NO_EXPANSION = {"EXPANSION": "of the rope laws only *UNIAXIAL has thermal strain
 BESIDE = {
     "UNIAXIAL": BESIDE_ROPE_LAWS | {"PLASTIC": "*UNLOADING DATA, SHIFTED CURVE, is yielding in tension"},
     **dict.fromkeys(ROPE_LAWS[1:3], BESIDE_ROPE_LAWS | NO_EXPANSION | {"PLASTIC": "a law with memory stands alone"}),
+    "BUCKLING STRENGTH": BESIDE_ROPE_LAWS
+    | {
+        "NO COMPRESSION": "cables do not buckle",
+        "NO TENSION": "the law has tension: leave it out",
+        **dict.fromkeys(("UNIAXIAL", "VISCOELASTIC", "DYNAMIC STIFFNESS"), "a law with memory stands alone"),
+    },
     "PLASTIC": BESIDE_ROPE_LAWS | {"NO TENSION": "struts do not yield: leave it out"},
     "INEXTENSIBLE": {"EXPANSION": NO_STRAIN, "BETA": NO_STRAIN},
 }
@@ -385,13 +405,17 @@ def rope_law_mistakes(entry: MaterialDraft, law: str) -> Iterator[Finding]:
     cards, numbers, name = entry.cards, entry.numbers, entry.name
     if numbers.get("compression_ratio", 1.0) not in (0.0, 1.0):
         yield "NO COMPRESSION", f"RATIO of *NO COMPRESSION with *{law} in material {name}", "0 or without the keyword"
-    given, dynamic = numbers.get("uniaxial"), numbers.get("dynamic")
+    given, dynamic, plastic = numbers.get("uniaxial"), numbers.get("dynamic"), numbers.get("plastic")
+    if law == "BUCKLING STRENGTH" and isinstance(plastic, Plastic) and plastic.hardening != "ISOTROPIC":
+        message = f"*PLASTIC, HARDENING={plastic.hardening} with *{law} in material {name}"
+        yield "PLASTIC", message, "give the yield stress in tension over the plastic strain (ISOTROPIC)"
     if "VISCOELASTIC" in cards and len([card for card in ROPE_LAWS if card in cards]) > 1:
         yield "VISCOELASTIC", f"*VISCOELASTIC with *{law} in material {name}", "it needs *ELASTIC only"
     elif given is None and "ELASTIC" not in cards:
         yield (
             law,
-            f"*{law} of material {name} needs *ELASTIC" + " or *UNIAXIAL" * (law not in ("VISCOELASTIC", "PLASTIC")),
+            f"*{law} of material {name} needs *ELASTIC"
+            + " or *UNIAXIAL" * (law not in ("VISCOELASTIC", *ROPE_LAWS[3:])),
             "",
         )
     elif given is not None and "ELASTIC" in cards:
@@ -503,7 +527,7 @@ def blame_rope_laws(draft: Draft, materials: Collection[Material]) -> None:
     ruled = [material for material in materials if material.has_rope_law]
     if not ruled:
         return
-    ropes = [material for material in ruled if material.plastic is None]
+    ropes = [material for material in ruled if material.plastic is None and material.buckling is None]
     for step in draft.steps if ropes else ():
         if not step.nlgeom:
             message = f"a step without NLGEOM: material {ropes[0].name} has a rope law"

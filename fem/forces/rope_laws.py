@@ -1,5 +1,5 @@
 """Bars whose law has a memory: their forces, which act along them, beside what stays with the bars (mass, length,
-fluid). Laws of ropes, and yielding."""
+fluid). Laws of ropes, yielding, and struts that buckle."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MEASURE, BASE, LAW, TENSION_ONLY = 0, 1, 2, 3
 """Columns of ``RopeBars.kinds``."""
 STRAIGHT, ELASTIC, SHIFTED, SCALED = 0, 1, 2, 3
 """BASE, the quasi-static curve: a modulus; a table; tables of loading and unloading, that shifted or scaled."""
-TABLE, PRONY, LAGGING, PLASTIC = 0, 1, 2, 3
-"""LAW: nothing but the base; with branches beside it; with a dynamic stiffness before it; yielding."""
+TABLE, PRONY, LAGGING, PLASTIC, BUCKLING = 0, 1, 2, 3, 4
+"""LAW: nothing but the base; with branches beside it; with a dynamic stiffness before it; yielding; and buckling."""
 LOADING, UNLOADING, BRANCH, STATE, BAR = 0, 2, 4, 6, 7
 """Columns of ``RopeBars.places``: first and count of table rows (loading, unloading) and branches; first state; bar,
 by which its thermal strain is found, -1: it has none."""
@@ -31,11 +31,15 @@ NUMBERS = 8
 dynamic stiffness (3), half of the least modulus, 0 for a bar that is gone."""
 GROWTH, HASTE = RATIO, SHAPE
 """Of PLASTIC: what the yield stress gains, and the b by which it does."""
+CRITICAL, RESIDUAL, FIRST, SECOND = SHAPE, CONSTANT, SLOPE, VISCOSITY
+"""Of BUCKLING: critical stress, the one that is left in the end, X1, X2."""
 STRAIN, LARGEST, SLOW, LOST, STRESS, STORED, PULL = 0, 1, 2, 3, 4, 5, 6
 """States: strain of the material (more than that of a slack bar), the largest of its quasi-static strains, the present
 one, energy lost and stored (over the volume) and stress; then the stress of each branch."""
 SUM, SET = LARGEST, SLOW
 """Of PLASTIC: sum of the plastic strains (PEEQ), plastic strain (PE); then its back stresses."""
+SHORTER = SLOW
+"""Of BUCKLING: the largest further shortening; its SUM is the plastic strain of tension."""
 FAR = 1e3
 """Strain of the row that stands for the last slope of a table that goes on."""
 
@@ -48,6 +52,7 @@ class RopeBars(NamedTuple):
     table (rows, 3)  strain, stress, energy;  branches (b, 2)  modulus, time, or C, gamma of a back stress
     start (s,) states at first
     first            number of the first pair;  creeps: statics in which time passes (1, ``*VISCO``), or not
+    is_arc           of an arc length (1), or not
     """
 
     nodes: Ints
@@ -61,6 +66,7 @@ class RopeBars(NamedTuple):
     start: Floats
     first: int
     creeps: int
+    is_arc: int
 
 
 class PreparedLaw(NamedTuple):
@@ -104,14 +110,8 @@ def prepared(material: Any) -> PreparedLaw:
     given, lag, law = material.uniaxial, (0.0, 0.0, 0.0), TABLE
     if material.dynamic is not None:
         lag, law = (material.dynamic.constant, material.dynamic.slope, material.dynamic.viscosity), LAGGING
-    if material.plastic is not None:
-        of, young = material.plastic, material.young
-        (first, _), (second, strain) = of.rows[0], of.rows[-1]
-        curve, back = (*of.rows, (second, strain + 1.0)), of.back
-        if of.hardening == "KINEMATIC":
-            curve, back = ((first, 0.0), (first, 1.0)), (((second - first) / strain, 0.0),)
-        branches = np.array(back, float).reshape(-1, 2)
-        return PreparedLaw(STRAIGHT, PLASTIC, (young, *of.growth), table_rows(curve), none, branches, lag)
+    if material.plastic is not None or material.buckling is not None:
+        return of_yielding(material)
     if given is None:
         young = material.static_modulus
         if material.viscoelastic is not None:
@@ -122,6 +122,22 @@ def prepared(material: Any) -> PreparedLaw:
         loading = (*((-stress, -strain) for stress, strain in loading[:0:-1]), *loading)
     base, ratio, shape, unloading = of_unloading(given)
     return PreparedLaw(base, law, (0.0, ratio, shape), table_rows(loading), unloading, branches, lag)
+
+
+def of_yielding(material: Any) -> PreparedLaw:
+    """Numbers of a material that yields, or whose struts buckle."""
+    of, weak, young = material.plastic, material.buckling, material.young
+    loading, growth, branches = list[tuple[float, float, float]](), (0.0, 0.0), np.zeros((0, 2))
+    if of is not None:
+        (first, _), (second, strain) = of.rows[0], of.rows[-1]
+        curve, back = (*of.rows, (second, strain + 1.0)), of.back
+        if of.hardening == "KINEMATIC":
+            curve, back = ((first, 0.0), (first, 1.0)), (((second - first) / strain, 0.0),)
+        loading, growth, branches = table_rows(curve), of.growth, np.array(back, float).reshape(-1, 2)
+    if weak is None:
+        return PreparedLaw(STRAIGHT, PLASTIC, (young, *growth), loading, [], branches, (0.0, 0.0, 0.0))
+    numbers = weak.stress * weak.residual, weak.first, weak.second
+    return PreparedLaw(STRAIGHT, BUCKLING, (young, 0.0, weak.stress), loading, [], branches, numbers)
 
 
 def of_unloading(given: Any) -> tuple[int, float, float, list[tuple[float, float, float]]]:
@@ -153,6 +169,7 @@ def gathered(model: Any, system: Any, pair: int, state: int) -> RopeBars:
         place = begin[0], counts[0], begin[1], counts[1], begin[2], counts[2], 0, -1
         numbers.append(np.tile((*ready.numbers, *ready.dynamic, 0.0, 0.0), (len(elements), 1)))
         numbers[-1][:, THERE] = ~system.gone[elements]
+        numbers[-1][:, FLOOR] = -np.inf if ready.law == BUCKLING else 0.0
         found.append(elements)
         kinds.append(np.tile(kind, (len(elements), 1)))
         places.append(np.tile(place, (len(elements), 1)))
@@ -166,7 +183,7 @@ def gathered(model: Any, system: Any, pair: int, state: int) -> RopeBars:
     constants, start = system.bars.constants[:, system.bar_index[elements]], np.zeros(int(remembered.sum()))
     tables = np.array(rows, float).reshape(-1, 3), np.concatenate(branches)
     of_bars = np.ascontiguousarray(nodes), elements, all_kinds, all_places, np.concatenate(numbers), constants.copy()
-    return RopeBars(*of_bars, *tables, start, pair, 0)
+    return RopeBars(*of_bars, *tables, start, pair, 0, 0)
 
 
 # The quasi-static curve: stress over strain, and what it remembers of the largest strain.
@@ -294,7 +311,7 @@ def strain_at(b: int, u: Floats, group: RopeBars) -> tuple[float, float, float]:
 def rest_of(group: RopeBars, b: int, u: Floats, past: float) -> tuple[float, float, float, float, float, float]:
     """States of a relaxed bar at displacement u that has borne the stress ``past``: STRAIN to STORED."""
     _, strain, _ = strain_at(b, u, group)
-    if group.kinds[b, LAW] == PLASTIC:
+    if group.kinds[b, LAW] >= PLASTIC:
         elastic = group.numbers[b, YOUNG] * (max(strain, 0.0) if group.kinds[b, TENSION_ONLY] == 1 else strain)
         return strain, 0.0, 0.0, 0.0, elastic, 0.5 * elastic * elastic / group.numbers[b, YOUNG]
     largest = max(strain, 0.0)
@@ -397,6 +414,8 @@ def stress_between(b: int, start: float, end: float, trial: Trial, group: RopeBa
         return with_branches(b, start, end, dt, is_relaxed, trial, group)
     if law == PLASTIC:
         return yielding(b, end, trial, group)
+    if law == BUCKLING:
+        return buckling(b, end, trial, group)
     return behind(b, start, end, dt, is_relaxed, trial, group)
 
 
@@ -460,6 +479,9 @@ def values(group: RopeBars, index: int, u: Floats, v: Floats, state: Floats, row
     write_values(kind, strain, stress, group.constants[AREA, index], slope * stretch, conjugate, row)
     if row.shape[0] > 5 and group.kinds[index, LAW] == PLASTIC:
         row[5], row[6] = state[first + SET], state[first + SUM]
+    if row.shape[0] > 5 and group.kinds[index, LAW] == BUCKLING:
+        row[5] = state[first + SUM] - left_shorter(index, state[first + SHORTER], group)
+        row[6] = state[first + SUM]
 
 
 def stored_in(group: RopeBars, index: int, u: Floats, state: Floats) -> float:
@@ -474,16 +496,16 @@ def trouble(group: RopeBars, system: Any, u: Floats, state: Floats) -> str:
         is_lost = np.isnan(state[group.places[index, STATE] + LOST])
         if is_lost and np.isfinite(u.reshape(-1, 3)[group.nodes[index]]).all():
             name = system.model.mesh.element_names[element]
-            is_plastic = group.kinds[index, LAW] == PLASTIC
+            is_plastic = group.kinds[index, LAW] >= PLASTIC
             what = "plastic strain (*PLASTIC)" if is_plastic else "delayed strain (*DYNAMIC STIFFNESS)"
             return f"no {what} is found for element {name} in this increment."
     return ""
 
 
 def stiffest(group: RopeBars, place: Floats, u: Floats, dt: float) -> RopeBars:
-    """The group with the instantaneous stiffness of bars that are slack now."""
-    numbers = group.numbers.copy()
-    numbers[:, FLOOR] = np.where(group.kinds[:, TENSION_ONLY] == 1, 0.5 * group.constants[bar.YOUNG], 0.0)
+    """The group with the instantaneous stiffness of bars that are slack, yield or buckle now."""
+    numbers, softer = group.numbers.copy(), (group.kinds[:, TENSION_ONLY] == 1) | (group.kinds[:, LAW] >= PLASTIC)
+    numbers[:, FLOOR] = np.where(softer, 0.5 * group.constants[bar.YOUNG], 0.0)
     return group._replace(numbers=numbers)
 
 
@@ -495,7 +517,7 @@ def in_step(group: RopeBars, system: Any, environment: Any) -> RopeBars:
         kinds, measures = group.kinds.copy(), group.kinds[:, MEASURE].copy()
         kinds[:, MEASURE] = LINEAR
         group = group._replace(kinds=kinds, constants=bar.linear_constants(group.constants, measures, w))
-    return group._replace(creeps=int(environment.creeps))
+    return group._replace(creeps=int(environment.creeps), is_arc=int(environment.is_arc))
 
 
 ROPE_LAWS = Family(
@@ -536,6 +558,9 @@ ROPE_LAWS = Family(
 # goes straight from one end of the increment to the other all of it is solved exactly: n a1 = n a0 exp(-gamma x) +
 # C (1 - exp(-gamma x))/gamma with x = the growth of p, which one equation gives. Stored: stress^2/(2 E) + sum
 # a_k^2/(2 C_k); the rest of the work, Y dp + sum gamma_k a_k^2/C_k dp, is lost. A slack cable keeps its plastic strain.
+# BUCKLING: the same in tension. A strut that bears its critical stress c bends: after a further shortening e it bears
+# s(e) = r + (c - r) exp(-(X1 + X2 sqrt(e)) e); unloaded it is elastic, and shorter by g = c/E + e - s/E than before.
+# Source: C. D. Hill, G. E. Blandford, S. T. Wang, J. Struct. Eng. 115 (1989) 900.
 # Source: C. O. Frederick, P. J. Armstrong, Mater. High Temp. 24 (2007) 1; J. L. Chaboche, Int. J. Plasticity 2 (1986).
 # Source of LAGGING: E. Falkenberg, V. Ahjem, L. Yang, Best practice for analysis of polyester rope mooring systems,
 # OTC-27761
@@ -724,8 +749,16 @@ def behind(
     return 0.5 * (stress0 + stress) if trial.secant else stress, 0.5 * modulus
 
 
-# At the surface, to round-off, a bar that is at rest is elastic.
+# At the surface, to round-off, a bar that is at rest is elastic; where an arc sets out, it goes on as it was.
 ON_SURFACE = 1e-12
+NEARLY_NONE = 1e-6
+"""Fraction of the modulus that a bar without hardening has then: its structure may be a mechanism."""
+
+
+@inner_kernel
+def sets_out(trial: Trial, group: RopeBars) -> bool:
+    """Whether this may be the first trial of an arc."""
+    return group.is_arc == 1 and trial.time1 > trial.time0
 
 
 @inner_kernel
@@ -778,7 +811,7 @@ def yielding(b: int, end: float, trial: Trial, group: RopeBars) -> tuple[float, 
     Where x is not found nothing flows, and what is lost is NaN from there on: the run stops (``trouble``)."""
     first, place, count = group.places[b, STATE], group.places[b, BRANCH], group.places[b, BRANCH + 1]
     young, state0 = group.numbers[b, YOUNG], trial.state0
-    ep, p, before = state0[first + SET], state0[first + SUM], state0[first + STRAIN]
+    ep, p = state0[first + SET], state0[first + SUM]
     stress, modulus, lost, stored = young * (end - ep), young, 0.0, 0.0
     is_slack = group.kinds[b, TENSION_ONLY] == 1 and stress < 0.0
     back, x, n = 0.0, 0.0, 1.0
@@ -792,6 +825,9 @@ def yielding(b: int, end: float, trial: Trial, group: RopeBars) -> tuple[float, 
         limit = surface(b, 0.0, n, trial, group)[0]
         if n * stress > limit + ON_SURFACE * abs(limit):
             x = flown(b, n, n * stress, trial, group)
+        elif sets_out(trial, group) and p > 0.0 and n * stress >= limit - ON_SURFACE * abs(limit):
+            slope = surface(b, 0.0, n, trial, group)[1]
+            modulus = max(young * slope / (young + slope), NEARLY_NONE * young)
     if x != x:
         x, lost = 0.0, math.nan
     if x > 0.0:
@@ -807,10 +843,83 @@ def yielding(b: int, end: float, trial: Trial, group: RopeBars) -> tuple[float, 
     lost -= stored if x > 0.0 else 0.0
     stored += 0.5 * stress * stress / young
     remember(first, end, p, ep, lost, stress, stored, trial)
+    return of_increment(first, end, stress, modulus, lost, trial)
+
+
+@inner_kernel
+def of_increment(
+    first: int, end: float, stress: float, modulus: float, lost: float, trial: Trial
+) -> tuple[float, float]:
+    """Stress and half of the modulus at the end; secant: of the increment, from the work stored and lost in it."""
     if not trial.secant:
         return stress, 0.5 * modulus
+    state0, before = trial.state0, trial.state0[first + STRAIN]
     stress0, rise = state0[first + STRESS], end - before
     if abs(rise) <= CLOSE * (abs(end) + abs(before)):
         return 0.5 * (stress + stress0), 0.5 * modulus
-    mean_stress = (stored - state0[first + STORED] + lost) / rise
+    mean_stress = (trial.state1[first + STORED] - state0[first + STORED] + lost) / rise
     return mean_stress, (stress - mean_stress) / rise
+
+
+PANELS = 40
+"""Panels of Simpson's rule for the work of a strut that buckles: errors of 1e-7 of it, in the books alone."""
+GONE = 40.0
+"""Exponent beyond which nothing is left."""
+
+
+@inner_kernel
+def softened(b: int, e: float, group: RopeBars) -> tuple[float, float]:
+    """Stress that a strut bears after a further shortening, and its derivative."""
+    rest, first, second = group.numbers[b, RESIDUAL], group.numbers[b, FIRST], group.numbers[b, SECOND]
+    root = math.sqrt(e)
+    left = (group.numbers[b, CRITICAL] - rest) * math.exp(-(first + second * root) * e)
+    return rest + left, -left * (first + 1.5 * second * root)
+
+
+@inner_kernel
+def left_shorter(b: int, e: float, group: RopeBars) -> float:
+    """Shortening that stays when a strut is unloaded after a further shortening."""
+    young, critical = group.numbers[b, YOUNG], group.numbers[b, CRITICAL]
+    shortening: float = e + (critical - softened(b, e, group)[0]) / young
+    return shortening
+
+
+@inner_kernel
+def softening_work(b: int, e0: float, e1: float, group: RopeBars) -> float:
+    """Integral of ``softened`` between two shortenings, by the root of e, over which it is smooth."""
+    rest, first, second = group.numbers[b, RESIDUAL], group.numbers[b, FIRST], group.numbers[b, SECOND]
+    low, high, work = math.sqrt(e0), math.sqrt(e1), 0.0
+    if first > 0.0:
+        high = min(high, math.sqrt(GONE / first))
+    if second > 0.0:
+        high = min(high, (GONE / second) ** (1.0 / 3.0))
+    step = max(high - low, 0.0) / PANELS
+    for k in range(PANELS + 1):
+        t = low + k * step
+        part = 1.0 if k == 0 or k == PANELS else 2.0 + 2.0 * (k % 2)
+        work += part * 2.0 * t * math.exp(-(first + second * t) * t * t)
+    return rest * (e1 - e0) + (group.numbers[b, CRITICAL] - rest) * work * step / 3.0
+
+
+@inner_kernel
+def buckling(b: int, end: float, trial: Trial, group: RopeBars) -> tuple[float, float]:
+    """BUCKLING: stress (secant: mean over the increment) and modulus, which is negative where the strut softens."""
+    first, young, critical = group.places[b, STATE], group.numbers[b, YOUNG], group.numbers[b, CRITICAL]
+    p, e = trial.state0[first + SUM], trial.state0[first + SHORTER]
+    stress, modulus, lost = young * (end - p + left_shorter(b, e, group)), young, 0.0
+    held = softened(b, e, group)[0]
+    if group.places[b, LOADING + 1] > 0 and stress > surface(b, 0.0, 1.0, trial, group)[0] * (1.0 + ON_SURFACE):
+        x = flown(b, 1.0, stress, trial, group)
+        if x != x:
+            x, lost = 0.0, math.nan
+        value, slope, work = surface(b, x, 1.0, trial, group)
+        stress, modulus, p, lost = value, young * slope / (young + slope), p + x, lost + work
+    elif -stress > held * (1.0 + ON_SURFACE):
+        further = max(p - end - critical / young, e)
+        value, slope = softened(b, further, group)
+        lost = softening_work(b, e, further, group) + 0.5 * (held - value) * (held + value) / young
+        stress, modulus, e = -value, slope, further
+    elif sets_out(trial, group) and e > 0.0 and -stress > held * (1.0 - ON_SURFACE):
+        modulus = softened(b, e, group)[1]
+    remember(first, end, p, e, lost, stress, 0.5 * stress * stress / young, trial)
+    return of_increment(first, end, stress, modulus, lost, trial)

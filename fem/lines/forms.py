@@ -97,19 +97,26 @@ def find_form(net: Net, load: Floats) -> FoundForm:
     old = lengths_of(net.place, net.ends)
     now[by_force] = net.force[by_force] / np.where(old > 0.0, old, 1.0)[by_force]
     extent = float(np.ptp(net.place, axis=0).max()) or 1.0
+    new = now
     for turn in range(MOST):
-        place = placed(net, now, load)
+        now = new
+        try:
+            place = placed(net, now, load)
+        except FormError:
+            if turn == 0 or not by_length.any():
+                raise
+            raise FormError("the given lengths are not reached", bars=np.flatnonzero(by_length)[:3]) from None
         length = lengths_of(place, net.ends)
+        gone = np.flatnonzero((length < COLLAPSED * extent) & ~by_length)
+        if len(gone):
+            raise FormError("bars shrink to nothing", bars=gone)
         if not (by_force.any() or by_length.any()):
             return FoundForm(place, now, length, 1)
-        gone = np.flatnonzero(by_force & (length < COLLAPSED * extent))
-        if len(gone):
-            raise FormError("bars with a given force shrink to nothing", bars=gone)
         new = now.copy()
         new[by_force] = (net.force / np.where(length > 0.0, length, 1.0))[by_force]
-        new[by_length] = (now * length / net.length)[by_length]
+        with np.errstate(over="ignore"):
+            new[by_length] = (now * length / net.length)[by_length]
         if np.abs(new - now).max() <= STILL * np.abs(now).max():
             return FoundForm(place, now, length, turn + 1)
-        now = new
     worst = np.argsort(-np.abs(new - now) / np.abs(now))[:3]
     raise FormError(f"the force densities do not come to rest in {MOST} iterations", bars=worst)

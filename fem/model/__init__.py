@@ -303,8 +303,8 @@ class Model:
 
     @property
     def yields(self) -> bool:
-        """Whether some bar may yield (``*PLASTIC``)."""
-        return any(material.plastic is not None for material in self.materials.values())
+        """Whether some bar may yield (``*PLASTIC``) or buckle (``*BUCKLING STRENGTH``)."""
+        return any(each.plastic is not None or each.buckling is not None for each in self.materials.values())
 
     @property
     def bends(self) -> bool:

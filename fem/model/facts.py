@@ -104,3 +104,12 @@ def loads_of(stretch: Floats, strain: np.ndarray) -> Floats:
     """N/EA at L/L0, the inverse of ``stretches``."""
     green, log = 0.5 * (stretch**2 - 1.0) * stretch, np.log(stretch) / stretch
     return np.asarray(np.where(strain == "GREEN", green, np.where(strain == "LOG", log, stretch - 1.0)), float)
+
+
+def euler_loads(model: Model) -> Floats:
+    """(k,) Euler's load pi^2 E I/L^2 of single bars that bend, hinged at both ends; 0 of all others. Lines of several
+    bars buckle in the model itself."""
+    loads = np.pi**2 * of_sections(model, lambda section, law: section.inertia * (law.young or 0.0))
+    at = model.bent_at[1] if loads.any() else np.zeros(0, np.int64)
+    loads[at[at >= 0]] = 0.0
+    return loads / natural_lengths(model.mesh, model.rest_lengths) ** 2 if loads.any() else loads

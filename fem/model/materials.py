@@ -70,6 +70,17 @@ class Plastic:
 
 
 @frozen
+class BucklingStrength:
+    """``*BUCKLING STRENGTH``: struts bend at the critical ``stress``, and after a further shortening e bear only
+    s(e) = r + (stress - r) exp(-(first + second sqrt(e)) e), r = ``residual`` times the stress."""
+
+    stress: float
+    residual: float = 0.4
+    first: float = 50.0
+    second: float = 100.0
+
+
+@frozen
 class Material:
     """A material of bars.
 
@@ -81,7 +92,7 @@ class Material:
     compression_ratio  fraction of E kept for negative stress: 1 bar, 0 cable (``*NO COMPRESSION, RATIO=``)
     tension_ratio      fraction of E kept for positive stress: 0 with ``*NO TENSION``
     alpha, beta        ``*DAMPING``: alpha M v, and beta E de/dt added to the stress
-    uniaxial, viscoelastic, dynamic, plastic   laws with memory
+    uniaxial, viscoelastic, dynamic, plastic, buckling   laws with memory
     """
 
     name: str
@@ -100,11 +111,13 @@ class Material:
     viscoelastic: Viscoelastic | None = None
     dynamic: DynamicStiffness | None = None
     plastic: Plastic | None = None
+    buckling: BucklingStrength | None = None
 
     @property
     def has_rope_law(self) -> bool:
         """Whether the stress of its bars follows tables or depends on the past (``fem/forces/rope_laws.py``)."""
-        return any(law is not None for law in (self.uniaxial, self.viscoelastic, self.dynamic, self.plastic))
+        laws = self.uniaxial, self.viscoelastic, self.dynamic, self.plastic, self.buckling
+        return any(law is not None for law in laws)
 
     @property
     def static_modulus(self) -> float | None:

@@ -17,6 +17,7 @@ from fem.arrays import Floats
 from fem.compiled.choice import installed
 from fem.compiled.interpreted import work
 from fem.model import Model, Step, outputs_in_force
+from fem.model.facts import euler_loads
 from fem.model.quantities import ENERGIES
 from fem.model.surroundings import Seabed
 from fem.runs.frames import Exchange, energies_of
@@ -190,6 +191,13 @@ def record_of(
     }
 
 
+def struts_of(model: Model) -> dict[int, float]:
+    """Labels of struts that bend, with their Euler loads."""
+    loads = euler_loads(model)
+    struts = np.flatnonzero(loads)
+    return dict(zip(model.mesh.element_labels[struts].tolist(), loads[struts].tolist(), strict=True))
+
+
 def settings(model: Model, solver: str) -> dict[str, Any]:
     """How the deck was understood: sizes, properties, and every step with all its defaults filled in."""
     mesh = model.mesh
@@ -203,6 +211,7 @@ def settings(model: Model, solver: str) -> dict[str, Any]:
         "materials": [asdict(material) for material in model.materials.values()],
         **{name: list(map(property_of, getattr(model, name))) for name in PROPERTIES},
         **({"failures": list(map(asdict, model.failures))} if model.failures else {}),
+        **({"struts": struts} if (struts := struts_of(model)) else {}),
         **({"stops": stops_of(model)} if stops_of(model) else {}),
         **({"planes": list(map(asdict, model.planes_at_rest))} if model.planes else {}),
         "updates": "halved where the residual does not fall" if model.seabeds or model.cylinders else "whole",

@@ -23,7 +23,15 @@ from fem.deck import read_model
 from fem.errors import ModelError, listed
 from fem.model import FluidLoad, Jonswap, Model, notices
 from fem.model.curves import Follow, evaluate
-from fem.model.facts import added_mass_per_length, distances, growth_of, loads_of, natural_lengths, of_sections
+from fem.model.facts import (
+    added_mass_per_length,
+    distances,
+    euler_loads,
+    growth_of,
+    loads_of,
+    natural_lengths,
+    of_sections,
+)
 from fem.model.gusts import Velocities
 from fem.model.materials import snap_time
 from fem.model.mesh import BARS
@@ -463,20 +471,18 @@ def describe_step(number: int, step: Step, bars: CheckedBars) -> str:
 
 def struts(model: Model, bars: CheckedBars) -> tuple[Ints, Floats, Floats]:
     """Single bars that bend, hinged at both ends, under compression: places in ``bars``; N at the positions and with
-    the prestress of the deck; Euler's load pi^2 E I/L^2. Lines of several bars buckle in the model itself."""
-    size = len(model.mesh.element_labels)
-    inertia, stress, strain = np.zeros(size), np.zeros(size), np.full(size, "GREEN", object)
+    the prestress of the deck; ``euler_loads``."""
+    limits = euler_loads(model)
+    stress, strain = np.zeros(len(limits)), np.full(len(limits), "GREEN", object)
     for section in model.sections:
-        own = model.mesh.elements_of(section.element_set)
-        inertia[own], strain[own] = section.inertia, section.strain
+        strain[model.mesh.elements_of(section.element_set)] = section.strain
     for each in model.initial_conditions:
         if each.kind == "STRESS":
             stress[model.mesh.elements_of(each.target)] = each.value
-    inertia[model.bent_at[1][model.bent_at[1] >= 0]] = 0.0
     kept = bars.elements
     force = bars.area * (bars.young * loads_of(1.0 + bars.stretch, strain[kept]) + stress[kept])
-    chosen = np.flatnonzero((inertia[kept] > 0.0) & (force < 0.0))
-    return chosen, force[chosen], (np.pi**2 * bars.young * inertia[kept] / bars.length0**2)[chosen]
+    chosen = np.flatnonzero((limits[kept] > 0.0) & (force < 0.0))
+    return chosen, force[chosen], limits[kept[chosen]]
 
 
 def describe_struts(model: Model, bars: CheckedBars) -> list[str]:

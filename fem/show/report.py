@@ -276,7 +276,27 @@ def utilisation(results: Results, strength: Mapping[str, float]) -> PageTable | 
         share = f"{100.0 * found.value / limit:.3g} %"
         told = f"{column} = {with_bar(found.value, found.error, factor)} {unit}".rstrip()
         lines.append((name, most, told, named_in(results, "e", found.label), found.time, share))
+    lines += pressed_most(results)
     return grid(("elements", "breaking load or strain", "greatest", "in element", "at time", "utilisation"), lines)
+
+
+def pressed_most(results: Results) -> list[Sequence[Any]]:
+    """The strut, hinged at both ends, that comes nearest to its Euler load; none where none is pressed."""
+    given, table, is_printed = results.settings.get("struts", {}), results.elements, False
+    labels = np.array(sorted(map(int, given)), np.int64)
+    limits, most = np.array([given[str(label)] for label in labels]), (0.0, 0.0, 0.0, 0, 0.0)
+    for block in table.blocks((*table.columns[2:4], "T")) if given and "T" in table.columns else ():
+        time, label, tension = block[np.isin(block[:, 1], labels) & ~np.isnan(block[:, 2])].T
+        limit, is_printed = limits[np.searchsorted(labels, label)], is_printed or len(label) > 0
+        if len(label) and (share := -tension / limit)[k := int(share.argmax())] > most[0]:
+            most = share[k], limit[k], tension[k], int(label[k]), time[k]
+    if given and not is_printed:
+        return [("struts", "Euler's load", "T is not printed", "", "", "")]
+    share, limit, tension, label, time = most
+    factor, unit = prefixed(si_unit("T") if results.is_si else "", limit)
+    limit, tension = f"{limit / factor:.6g} {unit}".rstrip(), f"T = {tension / factor:.6g} {unit}".rstrip()
+    told = f"{limit} (Euler)", tension, named_in(results, "e", str(label)), time, f"{100.0 * share:.3g} %"
+    return [("struts", *told)] if share > 0.0 else []
 
 
 def greatest(results: Results, column: str, target: str | int) -> Extreme | None:

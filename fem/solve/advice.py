@@ -151,9 +151,12 @@ def failure_message(step: StepState, reason: int, control: Ints, increments: Flo
         cure = f"The increment was cut back as far as allowed ({controls.max_cutbacks} times, or dtmin)"
     if clock.is_static:
         floating = floating_text(stage.system.model)
-        cure += (
-            f". {floating}" if floating else "; slack or straight cables need an initial stress or STARTING TENSION="
-        )
+        hint = "slack or straight cables need an initial stress or STARTING TENSION="
+        if stage.system.model.yields:
+            hint = (
+                "bars that yield or buckle have no equilibrium beyond the collapse load, *STATIC, RIKS follows the path"
+            )
+        cure += f". {floating}" if floating else f"; {hint}"
     return (
         f"step {step.number} stopped in increment {progress.increment + 1} at t = {progress.time + dt:.9g} "
         f"(dt = {dt:.3g}): {what}{_against_dt(stage, dt) if not clock.is_static else ''} {cure}. Everything computed "

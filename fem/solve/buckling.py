@@ -33,10 +33,13 @@ from fem.runs.record import Factors
 from fem.solve.modes import springs_of
 from fem.solve.newton.groups import LIMIT, Loading, Motion
 from fem.solve.start import evaluate_start
+from fem.solve.statics.rigid import Rigid, listed_motions, over_all, refuse_along, unheld
 from fem.solve.step_system import StepSystem
 
 DENSE = 200
 """Up to this many equations all factors are computed, with dense matrices."""
+MOST_FREE = 1500
+"""Largest number of equations of structures with free rigid motions."""
 SPARE = 6
 """Number of factors computed beyond those wanted: they are counted up to a gap after the last one."""
 ROUNDS = 6
@@ -73,6 +76,11 @@ class Pair(NamedTuple):
         """K + lambda K_D, sparse."""
         return matrix_of(self.rows, self.weights + factor * self.change)
 
+    @property
+    def least(self) -> float:
+        """Size of mu of the stiffest shapes."""
+        return float(np.abs(self.change).max(initial=0.0) / np.abs(self.weights).max(initial=0.0))
+
     def below(self, factor: float) -> int:
         """Number of factors between zero and lambda; -1: unknown."""
         return Spectrum(self.matrix(factor)).negative
@@ -103,11 +111,17 @@ def find_factors(
     if len(stage.bars.rods):
         raise ModelError("*BUCKLE: rods and ropes have no stiffness of their own; make them elastic (*ELASTIC)")
     transform = reduction(stage.nodes.dof_kind, stage.equations)
+    if not transform.shape[1]:
+        raise ModelError("*BUCKLE: the supports leave nothing free to move")
     still = motion._replace(
         u=motion.u.copy(), v=np.zeros_like(motion.v), force=motion.force.copy(), state=motion.state.copy()
     )
+    evaluate_start(stage, still, instant)
+    rows, weights, _ = springs_of(stage, transform)
+    free = unheld(stage, still, rows, weights)
+    transform = _across(stage, free, transform)
     rows, weights, spectrum = _settle(stage, still, instant, transform)
-    change, response = _change(stage, still, instant, step, transform, spectrum)
+    change, response = _change(stage, still, instant, step, transform, spectrum, free)
     pair = Pair(
         rows, weights, np.concatenate([*change, np.zeros(len(weights) - 4 * len(change[0]))]), transform, spectrum
     )
@@ -118,7 +132,25 @@ def find_factors(
     peak = full[np.abs(full).argmax(axis=0), np.arange(full.shape[1])] if full.size else np.ones(0)
     found = np.ascontiguousarray((full / peak).T.reshape(len(factors), len(full) // 3, 3))
     modes = Factors(number, time, 1 + np.arange(len(factors)), factors, residual, found)
-    return modes, _notices(stage, response, factors, wanted, missing)
+    notices = _notices(stage, response, factors, wanted, missing)
+    if free:
+        notices.append(f"*BUCKLE: {listed_motions(stage, free)}: the shapes have no part along them")
+    return modes, notices
+
+
+def _across(stage: StepSystem, free: list[Rigid], transform: Sparse) -> Sparse:
+    """``transform`` for motions at right angles to the rigid ones that nothing holds: what dead loads in balance do to
+    a body that turns is left out. ModelError: too many dofs, the basis is dense."""
+    if not free:
+        return transform
+    if (size := transform.shape[1]) > MOST_FREE:
+        raise ModelError(
+            f"*BUCKLE: {listed_motions(stage, free)}; with more than {MOST_FREE} equations (here {size}) support them"
+        )
+    from scipy.sparse import csc_array
+
+    held = np.asarray(transform.T @ over_all(stage, free))
+    return csc_array(transform @ np.linalg.qr(held, mode="complete")[0][:, held.shape[1] :])
 
 
 def _settle(stage: StepSystem, motion: Motion, instant: Loading, transform: Sparse) -> tuple[Sparse, Floats, Spectrum]:
@@ -179,8 +211,9 @@ def labels_of(stage: StepSystem, bars: Ints) -> Ints:
 
 
 def _change(
-    stage: StepSystem, motion: Motion, instant: Loading, step: Step, transform: Sparse, spectrum: Spectrum
-) -> tuple[tuple[Floats, Floats], LinearResponse]:
+    stage: StepSystem, motion: Motion, instant: Loading, step: Step, transform: Sparse, spectrum: Spectrum,
+    free: list[Rigid],
+) -> tuple[tuple[Floats, Floats], LinearResponse]:  # fmt: skip
     """Weights of K_D of elongations (m,) and of differences of ends (3m,), and the response to these loads."""
     system, bars, tangent = stage.system, stage.bars, stage.work.tangent.bar_tangent
     before, nothing = stage.environment, np.zeros(system.size)
@@ -189,6 +222,7 @@ def _change(
     now = np.array([0.0])
     loads = load_set(system, own)
     load = loads.factors(now)[0] @ loads.vectors
+    refuse_along(stage, free, load)
     heated = thermal_rows(system, own, now)[0] - instant.thermal_end[0]
     place = (stage.nodes.place + motion.u).reshape(-1, 3)
     i, j = bars.nodes.T
@@ -230,7 +264,7 @@ def search(pair: Pair, wanted: int) -> tuple[Floats, Floats, int]:
     that were counted but not found, -1: not counted."""
     if pair.rows.shape[1] <= DENSE:
         mu, shapes = _all(pair)
-        up = np.argsort(-mu, kind="stable")[: int(np.count_nonzero(mu > 0.0))][: wanted + 1]
+        up = np.argsort(-mu, kind="stable")[: int(np.count_nonzero(mu > 0.0))][: wanted + SPARE]
         down = np.argsort(mu, kind="stable")[: int(np.count_nonzero(mu < 0.0))][:wanted]
         positive, negative = (mu[up], shapes[:, up]), (mu[down], shapes[:, down])
     else:
@@ -255,7 +289,7 @@ def _all(pair: Pair) -> tuple[Floats, Floats]:
     scale = 1.0 / np.sqrt(np.diag(stiffness))
     both = scale[:, None] * scale
     mu, shapes = eigh(-both * change, both * stiffness)
-    kept = np.abs(mu) > NO_EFFECT * np.abs(mu).max(initial=0.0)
+    kept = np.abs(mu) > NO_EFFECT * max(np.abs(mu).max(initial=0.0), pair.least)
     return mu[kept], scale[:, None] * shapes[:, kept]
 
 
@@ -276,7 +310,7 @@ def _some(pair: Pair, wanted: int, sign: float) -> tuple[Floats, Floats]:
         rough = float(eigsh(change, k=1, v0=start_vector(size), tol=ROUGH, return_eigenvectors=False, **inverse)[0])
     except ArpackNoConvergence:
         return mu, shapes
-    if rough <= 0.0:
+    if rough <= NO_EFFECT * pair.least:
         return mu, shapes
     shift = BELOW / rough
     beside = Spectrum(pair.matrix(sign * shift))

@@ -33,7 +33,7 @@ from fem.forces.families import acting
 from fem.forces.fluid import FLUID
 from fem.forces.laws import BILINEAR, GREEN, LOG
 from fem.forces.reeving import REEVING
-from fem.forces.rope_laws import ROPE_LAWS
+from fem.forces.rope_laws import LAW, PLASTIC, ROPE_LAWS
 from fem.forces.seabed import SEABED
 from fem.forces.springs import COUNT, STIFFNESS
 from fem.linear.inertia import Spectrum
@@ -80,10 +80,12 @@ HARMLESS = (SEABED, BATHYMETRY, FLUID, ADDED_MASS, REEVING, ROPE_LAWS, BENDING, 
 
 
 class PathState(NamedTuple):
-    """A point of the path: all that changes, and its time (the arc length of RIKS)."""
+    """A point of the path: all that changes, its time (the arc length of RIKS), and the memory of bars before the
+    increment that led there (empty: the same)."""
 
     state: dict[str, Any]
     time: float
+    memory: Floats
 
     @property
     def u(self) -> Floats:
@@ -128,6 +130,12 @@ def _others(stage: StepSystem) -> bool:
     return bool(families or (springs[:, STIFFNESS] < 0.0).any() or (springs[:, COUNT] > 0.0).any())
 
 
+def _yields(stage: StepSystem) -> bool:
+    """Whether bars yield or buckle; cables that yield among them."""
+    groups = (group for family, group in acting(stage.system.families) if family is ROPE_LAWS)
+    return any(bool((group.kinds[:, LAW] >= PLASTIC).any()) for group in groups)
+
+
 def _pressable(stage: StepSystem) -> Floats:
     constants = stage.bars.constants
     return np.asarray((constants[bar.AREA] > 0.0) & (constants[bar.MINUS] > 0.0))
@@ -136,14 +144,17 @@ def _pressable(stage: StepSystem) -> Floats:
 class PathWatch:
     """Watches the path of one static step. negative: negative eigenvalues at the last increment; -1: unknown.
     is_there: the last increment is in equilibrium (not always so at the start of a step: no path begins there).
-    most: number of increments in the next check. bends: tangents will be needed."""
+    most: number of increments in the next check. bends: tangents will be needed. memory: as of ``PathState``; a bar
+    that yields has the tangent of the increment in which it did, at rest it would be elastic."""
 
-    changing = ("negative", "is_told", "is_there", "most", "bends")
+    changing = ("negative", "is_told", "is_there", "most", "bends", "memory")
 
     def __init__(self, step: StepState) -> None:
         self.step, self.negative, self.is_told, self.most, self.bends = step, 0, False, FIRST, True
         self.ahead: tuple[float, float, Floats | None] | None = None
-        self.is_arc, self.others = len(step.arc.last) > 0, _others(step.stage)
+        self.is_arc, self.memory = len(step.arc.last) > 0, np.zeros(0)
+        self.yields = self.is_arc and _yields(step.stage)
+        self.others = self.yields or _others(step.stage)
         self.has_laws = bool((step.stage.bars.kinds[:, 1] != BILINEAR).any())
         self.pressable = _pressable(step.stage)
         self._room = record(step.stage, 1, step.nodes, step.elements)
@@ -160,7 +171,13 @@ class PathWatch:
     def keep(self) -> PathState:
         """The present state."""
         step = self.step
-        return PathState({"motion": copied(step.progress.motion), "arc": copied(step.arc)}, step.progress.time)
+        state = {"motion": copied(step.progress.motion), "arc": copied(step.arc)}
+        return PathState(state, step.progress.time, self.memory)
+
+    def _after(self, here: PathState, time: float) -> PathState:
+        """The present state, to which an increment has led from a point."""
+        self.memory = here.state["motion"]["state"] if self.yields else self.memory
+        return self.keep()._replace(time=time)
 
     def sets_off(self, chunk: Loading) -> PathState:
         """The present state, at the start of a chunk. If tangents will be needed (at first, or if something may have
@@ -175,7 +192,7 @@ class PathWatch:
     def passes(self, before: PathState, chunk: Loading, done: int) -> bool:
         """Checks the increments of a chunk from a point on; False: they are undone; fewer follow, or a shorter one if
         there was only one."""
-        after = self.keep()._replace(time=float(chunk.time[done]))
+        after = self._after(before, float(chunk.time[done]))
         if done > 1 and not (self._is_steady(before, chunk, done) and self._stays(before, after)[0]):
             self.most = done // 2
             self._put(before)
@@ -230,6 +247,9 @@ class PathWatch:
         turned, is_smooth = False, True
         if foretold is not None:
             ways = [self._full(foretold), after.state["arc"]["direction"]]
+            if self.yields and (begun := self._spectrum_at(before).solve(load)) is not None:
+                ways[1] = self._full(begun)  # an arc sets out as if nothing yielded
+                self._put(after)
             chord = self._joined(after.u - before.u, after.factor - before.factor)
             tangents = [self._joined(way, 1.0) for way in ways]
             there, here = (math.copysign(1.0, chord @ way) * way / np.linalg.norm(way) for way in tangents)
@@ -535,6 +555,7 @@ class PathWatch:
 
     def _put(self, place: PathState) -> None:
         put_back(self.step.progress.motion, place.state["motion"])
+        self.memory = place.memory
         if self.is_arc:
             put_back(self.step.arc, place.state["arc"])
 
@@ -554,7 +575,7 @@ class PathWatch:
         limits[LIMIT.relative], limits[[LIMIT.absolute, LIMIT.correction]], limits[LIMIT.to_floor] = TIGHT, -1.0, 0.0
         reason = self._march(here, time)
         limits[:] = kept
-        return self.keep()._replace(time=time) if reason == groups.DONE else None
+        return self._after(here, time) if reason == groups.DONE else None
 
     def _spectrum_at(self, place: PathState) -> Spectrum:
         self._put(place)
@@ -580,6 +601,8 @@ class PathWatch:
         """Evaluates the present state into the work arrays."""
         stage, motion = self.step.stage, self.step.progress.motion
         kept = copied(motion)
+        if len(self.memory):
+            motion.state[:] = self.memory
         evaluate_start(stage, motion, loading_at(stage, motion, time))
         put_back(motion, kept)
 

@@ -369,10 +369,11 @@ def write_rigidity(options: Namespace) -> int:
         counts = {"states": s, "mechanisms": m, "rigid": rigid, "verdict": found.verdict}
         own.begin({"deck": deck_entry(model), "settings": settings, **counts, "singular": found.found.singular})
         write_members(own.path, found)
-    for text in (*model.notices, *found.notices):
+    for text in (*(() if options.quiet else model.notices), *found.notices):
         print(as_note(text))
-    print(found)
-    print(f"written    in {own.path}: {', '.join(sorted(own.names.among(own.path)))}")
+    if not options.quiet:
+        print(found)
+        print(f"written    in {own.path}: {', '.join(sorted(own.names.among(own.path)))}")
     return 0
 
 

@@ -134,6 +134,8 @@ def rigidity(
     >>> found.sizes, found.verdict
     ((1, 1, 6), 'super-stable')
     """
+    if not 0.0 < tolerance < 1.0:
+        raise CommandError(f"tolerance={tolerance:g}: expected a fraction between 0 and 1")
     model = read_model(deck, parameters)
     number = number_of(model, after)
     first = (*model.steps, Step(Static(), nlgeom=True))[0]
@@ -179,9 +181,10 @@ def judged(model: Model, stage: StepSystem, u: Floats, tolerance: float, is_load
     cables[: len(bars)] = system.bars.constants[MINUS, bars] < system.bars.constants[PLUS, bars]
     states = signed(localised(found.states), np.nan_to_num(force), cables)
     notices = notices_of(stage, members, force, is_loaded)
-    limit = ZERO * float(np.abs(density).max(initial=0.0))
+    largest = float(np.abs(density).max(initial=0.0))
+    limit = max(ZERO * largest, LEAST * scale)
     verdict = verdict_of(
-        is_convex=limit > 0.0 and (grows(whole, limit) or is_super_stable(members.place, ends, density)),
+        is_convex=largest > limit and (grows(whole, limit) or is_super_stable(members.place, ends, density)),
         stiffness=np.where(np.abs(stiffness) <= limit, 0.0, stiffness),
         least=0.0 if abs(least) <= LEAST * scale else least,
     )

@@ -16,7 +16,7 @@ from fem.codes.export import files_for
 from fem.compiled.interpreted import rehearsal
 from tests.codes.installed import PYTHON, skip_without
 
-STRUCTURES = Path(__file__).parents[1] / "structures"
+STRUCTURES = Path(__file__).parents[2] / "validation" / "structures"
 BUCKLING = (STRUCTURES / "von_mises_preloaded_buckle_green.inp").read_text()
 ALONE = BUCKLING[: BUCKLING.index("*STEP, NLGEOM, NAME=DEAD")] + BUCKLING[BUCKLING.index("*STEP, NAME=BUCKLING") :]
 
@@ -40,30 +40,8 @@ def test_calculix_finds_our_factors(text, factors, tmp_path):
     assert [float(row) for row in rows[: len(factors)]] == pytest.approx(factors, rel=2e-7)
 
 
-THREE_BARS = """*NODE, NSET=ALL
-1, 0, 0, 0
-2, 300, 0, 0
-3, 600, 0, 0
-4, 300, 0, -400
-*ELEMENT, TYPE=T3D2, ELSET=G1
-1, 1, 4
-2, 2, 4
-3, 3, 4
-*MATERIAL, NAME=M1
-*ELASTIC
-200000
-{law}*SOLID SECTION, ELSET=G1, MATERIAL=M1, STRAIN=ENGINEERING
-1
-*REST LENGTH
-2, {rest}
-*BOUNDARY
-1, 1, 3
-2, 1, 3
-3, 1, 3
-4, 2
-*AMPLITUDE, NAME=CYCLE
-0., 0.,  1., 1.,  2., -1.,  3., 1.
-*STEP, INC=1000, NLGEOM
+BARS = (STRUCTURES / "three_bars_isotropic.inp").read_text()
+CYCLES = """*STEP, INC=1000, NLGEOM
 *STATIC, DIRECT
 0.1, 2.
 *BOUNDARY, AMPLITUDE=CYCLE
@@ -88,12 +66,11 @@ LAWS = {
 }
 
 
-def three_bars(law: str, rest: float = 400.0) -> fem.Model:
-    return fem.parse_deck(THREE_BARS.format(law=law, rest=rest))
-
-
-def without_rest(law: str) -> fem.Model:
-    return fem.parse_deck(THREE_BARS.replace("*REST LENGTH\n2, {rest}\n", "").format(law=law))
+def three_bars(law: str, rest: float | None = 400.0) -> fem.Model:
+    """The middle node free to move to the sides; two steps. rest: natural length of the bar in the middle"""
+    text = BARS[: BARS.index("*STEP")].replace("4, 1\n", "").replace(LAWS["isotropic"], law)
+    card = f"*REST LENGTH\n2, {rest}\n" if rest is not None else ""
+    return fem.parse_deck(text.replace("*BOUNDARY\n", f"{card}*BOUNDARY\n", 1) + CYCLES)
 
 
 @pytest.mark.parametrize("rest", [400.0, 399.7])
@@ -143,7 +120,7 @@ def test_opensees_has_the_published_force(tmp_path):
 )
 def test_what_a_code_does_not_have_is_refused(code, law, why):
     with pytest.raises(fem.DeckError, match=why):
-        files_for(code, without_rest(law))
+        files_for(code, three_bars(law))
 
 
 def test_a_bar_that_has_yielded_is_refused():
@@ -174,7 +151,7 @@ def test_abaqus_reads_both_back():
         factors = [fem.run(fem.parse_deck(each)).buckling[-1].factor for each in (text, BUCKLING)]
     assert factors[0] == pytest.approx(factors[1], rel=1e-9)
     for law in LAWS.values():
-        model = without_rest(law)
+        model = three_bars(law, None)
         text = files_for("abaqus", model)[0]["deck_abaqus.inp"]
         assert ("NUMBER BACKSTRESSES=2" in text) == (law.count(",") > 4)
         assert fem.parse_deck(text).materials["M1"].plastic == model.materials["M1"].plastic

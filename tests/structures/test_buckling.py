@@ -11,9 +11,9 @@ from scipy.spatial.transform import Rotation
 
 import fem
 from fem.solve import buckling
-from tests.structures.made import deck
+from tests.structures.made import deck, prism, square
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[2] / "validation" / "structures"
 TARGETS = json.loads((HERE / "targets.json").read_text())
 BUCKLE = "*STEP, NLGEOM\n*BUCKLE\n{count}\n*CLOAD\n{loads}*END STEP\n"
 FACTORS = ("star_dome_buckle", "von_mises_preloaded_buckle_engineering", "von_mises_preloaded_buckle_green")
@@ -194,3 +194,56 @@ def test_the_factor_vanishes_where_the_path_has_its_limit():
     assert np.all(np.diff(sums) < 0.0)
     assert sums[-1] == pytest.approx(limit, abs=0.5)
     assert sums[-1] > limit
+
+
+def pressed(structure, load, turn=None, steps="", count=4, held=()):
+    """A structure under loads (n, 3), turned with them."""
+    x, bars, q = structure
+    turn = np.eye(3) if turn is None else turn
+    rows = [
+        f"{k + 1}, {a + 1}, {v!r}\n" for k, row in enumerate((load @ turn.T).tolist()) for a, v in enumerate(row) if v
+    ]
+    return factors(deck(x @ turn.T, bars, q, held, steps=steps + BUCKLE.format(count=count, loads="".join(rows))))
+
+
+CORNERS = np.array([(1.0, 1, 0), (0, 0, 0), (-1, -1, 0), (0, 0, 0)])
+
+
+@pytest.mark.parametrize("seed", [None, 1, 2])
+def test_a_free_square_that_is_pressed_along_its_diagonal(seed):
+    """Sides (q = 1) and diagonals (-1) of equal E A: the sides lose q = sqrt(2) P/(2 + 2 sqrt(2)), and the mechanism
+    (corners up and down), whose stiffness is 4 q, is soft at P = 2 + sqrt(2), but for strains of 1e-6. By hand."""
+    turn = None if seed is None else Rotation.random(random_state=seed).as_matrix()
+    found, residual, notices = pressed(square(), CORNERS, turn)
+    assert found[0] == pytest.approx(2.0 + np.sqrt(2.0), rel=2e-6)
+    assert residual.max() < 1e-8
+    assert any("six rigid motions are free" in text for text in notices)
+    assert not any("not counted" in text for text in notices)  # though factors 3 and 4 are equal
+
+
+def test_free_bodies_are_as_if_held_where_no_motion_turns_them():
+    """A square whose plane is held: rotations in it are the only ones that change lengths of the second order."""
+    flat = [(k, 3) for k in range(4)]
+    free, _, notices = pressed(square(), CORNERS, held=flat, count=2)
+    assert any("three rigid motions are free (translation along x, y; rotation about z" in text for text in notices)
+    held, *_ = pressed(square(), CORNERS, held=[*flat, (0, 1), (0, 2), (2, 1)], count=2)
+    assert len(free) == len(held) == 2 and (free > 1e5).all() and (held > 1e5).all()
+
+
+@pytest.mark.parametrize(
+    ("load", "motion"),
+    [([(1, 0, 0), (0, 0, 0)], "translation along x"), ([(0, 1, 0), (0, -1, 0)], "rotation about z through")],
+)
+def test_free_bodies_need_loads_in_balance(load, motion):
+    with pytest.raises(fem.ModelError, match=f"nothing holds the part with node 1 against {motion}"):
+        pressed(prism(), np.concatenate([np.array(load, float), np.zeros((4, 3))]))
+
+
+def test_a_hanging_line_is_held_by_its_load():
+    """Its rotation about the support is a pendulum, no free motion: the factor turns the load."""
+    x, bars = np.array([[0.0, 0, 0], [0, 0, -1], [0, 0, -2]]), np.array([(0, 1), (1, 2)])
+    dead = "*STEP, NLGEOM\n*STATIC\n1., 1.\n*CLOAD\n3, 3, -10.\n*END STEP\n"
+    up = np.array([(0.0, 0, 0), (0, 0, 0), (0, 0, 1)])
+    found, _, notices = pressed((x, bars, np.zeros(2)), up, steps=dead, held=[(0, dof) for dof in (1, 2, 3)])
+    assert found == pytest.approx([10.0] * 4, rel=1e-3)
+    assert not any("rigid" in text for text in notices)

@@ -184,3 +184,15 @@ def test_fem_form_writes_the_deck_and_a_table(tmp_path, capsys):
     assert np.abs(fem.run(other).u[-1]).max() < 1e-9
     assert main(["form", str(path), "--output", str(path), "--force"]) == 2
     assert main(["form", str(other), "--output", str(tmp_path / "x.inp")]) == 2
+
+
+def test_a_later_run_has_the_form_of_the_first_one(tmp_path):
+    """``*RESTART, READ``: loads of the first step of the first run count, not those of the new one."""
+    text = deck(X, BARS, HELD, [("FORCE DENSITY", 100.0)], loads="*CLOAD\n13, 3, -50.\n")
+    first, second = tmp_path / "first.inp", tmp_path / "second.inp"
+    first.write_text(text.replace("*STEP", "*RESTART, WRITE\n*STEP"))
+    second.write_text("*RESTART, READ\n" + STEP.format(loads="*CLOAD\n13, 3, -80.\n"))
+    fem.run(first, output=tmp_path / "one")
+    history = fem.run(second, output=tmp_path / "two", earlier=tmp_path / "one")
+    assert history.model.mesh.coordinates == pytest.approx(fem.read_deck(first).mesh.coordinates)
+    assert history.of_node(13)[-1, 2] < -1e-3 and np.abs(history.u[0]).max() < 1e-9

@@ -144,13 +144,21 @@ def test_the_prestressed_simplex_of_feron_is_super_stable():
     assert found.stiffness[0] == pytest.approx(0.5290, abs=5e-5)
 
 
+DECKS = Path(__file__).parents[2] / "validation" / "structures"
 SHARED = {"tsg_half_tbar": (1, 0, 0), "tsg_dbar": (1, 0, 1), "star_dome_riks": (3, 0, 0), "tsg_tower_modes": (2, 2, 0)}
 
 
 @pytest.mark.parametrize("name", SHARED)
 def test_published_structures(name):
     """TsgFEM's examples and the star dome of Levy and Spillers: counts by the prototype."""
-    assert fem.rigidity(Path(__file__).parent / f"{name}.inp").sizes == SHARED[name]
+    assert fem.rigidity(DECKS / f"{name}.inp").sizes == SHARED[name]
+
+
+def test_rounding_errors_of_lengths_are_no_prestress():
+    """A square without diagonals whose natural lengths are its distances, but for 1e-16: no more than loose."""
+    x, bars, q = square()
+    turn = Rotation.random(random_state=4).as_matrix()
+    assert judged(x @ turn.T, bars[:4], 1e-10 * q[:4], young=1e9).verdict.startswith("loose: 2 mechanisms")
 
 
 def test_the_state_after_a_step():

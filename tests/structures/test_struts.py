@@ -63,3 +63,16 @@ def test_no_strut(changes):
     report = pressed(20e3, **changes)
     assert not any("struts" in text for text in report.description)
     assert not any("Euler" in text for text in report.findings)
+
+
+def test_the_report_of_a_run_has_the_largest_utilisation(tmp_path):
+    """T over Euler's load of the strut, 20 kN of 10; without T printed the report asks for it."""
+    length = 2.0 / (1.0 - 20e3 / (2e11 * 1e-4))
+    what = {"elements": ONE, "prestress": f"*REST LENGTH\nSTRUT, {length!r}\n", "clamp": ""}
+    text = STRUT.format(inertia=INERTIA, **what).replace("3, 0., 0., 1.\n", "")
+    for asked, told in (("*EL PRINT\nT\n", "200 %"), ("*EL PRINT\nS\n", "T is not printed")):
+        deck = tmp_path / "strut.inp"
+        deck.write_text(text.replace("*END STEP", f"{asked}*END STEP"))
+        fem.run(deck, output=tmp_path / "out")
+        page = fem.report(tmp_path / "out").read_text()
+        assert told in page

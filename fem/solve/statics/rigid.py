@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats, Ints, Sparse
 from fem.errors import ModelError
 from fem.forces.bar import AREA, GEOMETRIC, INV_LENGTH, YOUNG
 from fem.solve.newton.groups import Motion
@@ -120,7 +120,7 @@ def _held(stage: StepSystem, its: Ints, shapes: Floats) -> Floats:
 def hold_rigid(stage: StepSystem, motion: Motion, now: float, nlgeom: bool) -> str:
     """Holds the free rigid motions in the tangent; returns a notice of them, or an empty text.
     The state must have been evaluated into ``stage.work``."""
-    free = [each for each in rigid_motions(stage, motion) if not np.any(_parts(stage, each))]
+    free = [each for each in rigid_motions(stage, motion) if not np.any(_parts(stage.loads.by_curve(), each))]
     free = [each for each in free if not _is_loaded(stage, motion, each)]
     free = [each for each in free if _turns_freely(stage, motion, now, each, nlgeom)]
     if not free:
@@ -130,14 +130,19 @@ def hold_rigid(stage: StepSystem, motion: Motion, now: float, nlgeom: bool) -> s
         is_free = (stage.nodes.dof_kind == 1).reshape(-1, 3)[each.nodes]
         for node, axis in _apart(each.shapes() * is_free[:, :, None]):
             held[each.nodes[node], 4 * axis] = HELD * stiff
-    stage.rigid, stage.free_shapes = held, _over_all(stage, free)
+    stage.rigid, stage.free_shapes = held, over_all(stage, free)
     before = stage.nodes.artificial_stiffness
     stage.nodes = stage.nodes._replace(artificial_stiffness=held + before if len(before) else held)
+    return f"{listed_motions(stage, free)}: the loads have no part along them, and they are held in the tangent only"
+
+
+def listed_motions(stage: StepSystem, free: list[Rigid]) -> str:
+    """How many motions are free, and their names."""
     texts = list[str]()
     for each in free:
         of = "" if len(free) == 1 else f" of the part with node {stage.system.labels[each.nodes[0]]}"
         texts.append(f"{COUNT[each.motions.shape[1]]} free{of} ({_names(each)})")
-    return f"{', '.join(texts)}: the loads have no part along them, and they are held in the tangent only"
+    return ", ".join(texts)
 
 
 def _is_loaded(stage: StepSystem, motion: Motion, each: Rigid) -> bool:
@@ -153,20 +158,51 @@ def refuse_rigid_loads(stage: StepSystem, motion: Motion, now: float, nlgeom: bo
     if len(stage.loads.cases) == 0:
         return
     for each in rigid_motions(stage, motion):
-        part = _parts(stage, each)
+        part = _parts(stage.loads.by_curve(), each)
         if not np.any(part) or not _turns_freely(stage, motion, now, each, nlgeom):
             continue
-        along = each.motions @ part
-        moves, _ = _moves_and_turns(each.motions)
-        if moves.shape[1] and np.linalg.norm(moves.T @ along) > NONE * np.linalg.norm(along):
-            along = moves @ (moves.T @ along)  # the usual name
-        elif _is_turned(stage, motion, each):
-            continue
-        along /= np.linalg.norm(along)
-        raise ModelError(
-            f"nothing holds the part with node {stage.system.labels[each.nodes[0]]} against {_name(each, along)}, and "
-            "its loads have a part along it; add supports, or loads that are in balance"
-        )
+        along, is_move = _along(each, part)
+        if is_move or not _is_turned(stage, motion, each):
+            raise not_held(stage, each, along)
+
+
+def not_held(stage: StepSystem, each: Rigid, along: Floats) -> ModelError:
+    """Loads act along a motion (6,) that nothing holds."""
+    return ModelError(
+        f"nothing holds the part with node {stage.system.labels[each.nodes[0]]} against {_name(each, along)}, and "
+        "its loads have a part along it; add supports, or loads that are in balance"
+    )
+
+
+def _along(each: Rigid, part: Floats) -> tuple[Floats, bool]:
+    """The motion (6,) along which loads act, their translation where they have one, which is the usual name; whether
+    it is that."""
+    along = each.motions @ part
+    moves, _ = _moves_and_turns(each.motions)
+    is_move = moves.shape[1] > 0 and bool(np.linalg.norm(moves.T @ along) > NONE * np.linalg.norm(along))
+    along = moves @ (moves.T @ along) if is_move else along
+    return along / np.linalg.norm(along), is_move
+
+
+def refuse_along(stage: StepSystem, free: list[Rigid], load: Floats) -> None:
+    """ModelError: a load (3n,) acts along one of these motions."""
+    for each in free:
+        if np.any(part := _parts([load], each)):
+            raise not_held(stage, each, _along(each, part)[0])
+
+
+def unheld(stage: StepSystem, motion: Motion, rows: Sparse, weights: Floats) -> list[Rigid]:
+    """The rigid motions in which K = R^T w R has no stiffness, that of loads included; rows R over all dofs."""
+    found = list[Rigid]()
+    for each in rigid_motions(stage, motion):
+        whole = np.zeros((len(stage.system.labels), 3, each.motions.shape[1]))
+        whole[each.nodes] = each.shapes()
+        moved = rows @ whole.reshape(-1, whole.shape[2])
+        stiffness, vectors = np.linalg.eigh(moved.T @ (weights[:, None] * moved))
+        limit = BALANCED * np.abs(weights[:, None] * moved**2).sum() + NONE * NONE * _stiffness(stage) * len(each.nodes)
+        if (free := np.abs(stiffness) <= limit).any():
+            found.append(each._replace(motions=each.motions @ vectors[:, free]))
+    return found
 
 
 def _is_turned(stage: StepSystem, motion: Motion, each: Rigid) -> bool:
@@ -178,9 +214,9 @@ def _is_turned(stage: StepSystem, motion: Motion, each: Rigid) -> bool:
     return bool(np.abs(left).max(initial=0.0) > BALANCED * size) and each.turns(left)
 
 
-def _parts(stage: StepSystem, each: Rigid) -> Floats:
+def _parts(loads: list[Floats], each: Rigid) -> Floats:
     """(r,) component of a load along each motion, above rounding; of several loads, of the first that has one."""
-    for load in stage.loads.by_curve():
+    for load in loads:
         forces = load.reshape(-1, 3)[each.nodes]
         part = np.asarray(np.einsum("kir,ki->r", each.shapes(), forces))
         if np.linalg.norm(part) > NONE * np.abs(forces).sum():
@@ -188,7 +224,7 @@ def _parts(stage: StepSystem, each: Rigid) -> Floats:
     return np.zeros(0)
 
 
-def _over_all(stage: StepSystem, free: list[Rigid]) -> Floats:
+def over_all(stage: StepSystem, free: list[Rigid]) -> Floats:
     """(3n, r) orthonormal displacements of all motions over all nodes."""
     columns = list[Floats]()
     for each in free:
