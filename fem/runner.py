@@ -205,9 +205,14 @@ UNPLOTTED = (KeyboardInterrupt, MachineError, MemoryError)
 
 
 def drive(
-    model: Model, requests: Requests, files: RunFiles | None, timing: Timing, guard: InterruptGuard | None, *sinks: Sink,
+    model: Model,
+    requests: Requests,
+    files: RunFiles | None,
+    timing: Timing,
+    guard: InterruptGuard | None,
+    *sinks: Sink,
     solving: Callable[..., None] = solve,
-) -> None:  # fmt: skip
+) -> None:
     """Solve into the sinks and the files; whatever happens, both are closed and ``run.json`` says how it ended."""
     fan, kept = listeners(model, requests, files, timing, guard or InterruptGuard(), *sinks)
     if files is None:  # nobody keeps anything

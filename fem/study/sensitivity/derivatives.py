@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, Ints
 from fem.deck import deck_reader, read_model
 from fem.errors import CommandError, unknown
 from fem.model import Model
@@ -24,25 +25,39 @@ from fem.solve.checkpoint import Checkpoints
 from fem.solve.loop import begin
 from fem.study.certainty.numbers import asked, common, statistic
 from fem.study.points import parameter_of
-from fem.study.sensitivity.duals import MOST, STEP, NoDerivative, slopes
+from fem.study.sensitivity.duals import MOST, NoDerivative, slopes
 from fem.study.sensitivity.run import Differentiated
 from fem.study.tracks import Track, table_names
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Derivatives:
     """The numbers of a run, and their derivatives.
 
-    parameters  name -> value, of the s parameters;  track: numbers (k, c) over time
-    slopes      (k, c, s) their derivatives;  single: frequencies and buckling factors with derivatives (s,)
+    parameters  name -> value, of the s parameters;  scales (s,): steps of the shadows are ``STEP`` times these
+    track       numbers (k, c) over time;  shadows (4 s,): the same, moved by the derivatives
+    single      frequencies and buckling factors with derivatives (s,)
     worst       the largest part of the derivatives of an increment that was left unsolved
     """
 
     parameters: dict[str, float]
+    scales: Floats
     track: Track
-    slopes: Floats
+    shadows: Sequence[Track]
     single: dict[str, tuple[float, Floats]]
     worst: float = 0.0
+
+    @cached_property
+    def slopes(self) -> Floats:
+        """(k, c, s) derivatives of all numbers at all rows."""
+        return self.by(lambda track: track.values)[1]
+
+    def by(self, function: Callable[[Track], Floats]) -> tuple[Floats, Floats]:
+        """What a function makes of the run, and its derivatives, on a further axis (s,)."""
+        found = list(map(function, self.shadows))
+        parts = [slopes(found[4 * n : 4 * n + 4]) / scale for n, scale in enumerate(self.scales.tolist())]
+        own = np.asarray(function(self.track))
+        return own, np.stack(parts, axis=-1) if parts else np.empty((*own.shape, 0))
 
     def value(self, name: str) -> float:
         """A number. CommandError: the run has none of this name."""
@@ -57,24 +72,21 @@ class Derivatives:
         if name in self.single:
             return (*self.single[name], np.nan)
         kind, sign, series, instant = asked(name)
-        values, rates = self._series(series)
+        values, places = self._series(series)
         if function := statistic(name):
-            steps = STEP * np.array([abs(value) or 1.0 for value in self.parameters.values()])
-            changes = [
-                (function(self.track.time, values + step * rate) - function(self.track.time, values - step * rate)) / step
-                for step, rate in zip(steps.tolist(), rates.T, strict=True)
-            ]
-            return function(self.track.time, values), 0.5 * np.array(changes), np.nan
+            rows = np.arange(len(values))
+            found, rates = self.by(lambda its: np.array(function(its.time, its.values[rows, places])))
+            return float(found), rates, np.nan
         if kind in ("max", "min"):
             row = int(np.nanargmax(values) if kind == "max" else np.nanargmin(values))
         elif kind or sign:
             raise CommandError(f"{name!r} has no derivative; expected max:, min:, mean:, std:, damage:M: or a series")
         else:
             row = int(common(np.array([float(instant)]), self.track.time)[0][0]) if instant else len(values) - 1
-        return float(values[row]), rates[row], float(self.track.time[row])
+        return float(values[row]), self.slopes[row, places[row]], float(self.track.time[row])
 
-    def _series(self, name: str) -> tuple[Floats, Floats]:
-        """A number over time (k,), of a set the largest at each instant, and its derivatives (k, s)."""
+    def _series(self, name: str) -> tuple[Floats, Ints]:
+        """A number over time (k,), of a set the largest at each instant, and its column (k,)."""
         names = [str(each) for each in members_named(self.track.model.mesh, name)] if set_named(name) else [name]
         places = {each.upper(): place for place, each in enumerate(self.track.names)}
         for each in names:
@@ -83,7 +95,7 @@ class Derivatives:
         at = np.array([places[each.upper()] for each in names])
         values, rows = self.track.values[:, at], np.arange(len(self.track.time))
         which = values.argmax(axis=1)
-        return values[rows, which], self.slopes[rows, at[which]]
+        return values[rows, which], at[which]
 
 
 def series_in(names: Sequence[str], model: Model) -> list[str]:
@@ -93,38 +105,34 @@ def series_in(names: Sequence[str], model: Model) -> list[str]:
     return [name for its in members for name in its]
 
 
-def single_numbers(track: Track) -> dict[str, float]:
-    """Frequencies of a run."""
-    return dict(track.frequencies)
-
-
 def differentiating(
-    deck: str | Path | Model, model: Model, parameters: Sequence[str], given: Mapping[str, float], names: Sequence[str]
-) -> tuple[Callable[..., None], Callable[[], Derivatives]]:
-    """A function in place of ``solve.loop.solve``, and one that returns what it has found. NoDerivative: a parameter
-    changes more than numbers. CommandError: there is no such parameter."""
-    own = [parameter_of(model, name) for name in parameters]
-    if len(own) > MOST or len(set(own)) < len(own) or not own:
-        raise CommandError(f"{', '.join(own) or 'no parameter'}: expected 1 to {MOST} different parameters")
+    read: Callable[[Mapping[str, float]], Model], model: Model, by: Sequence[str], given: Mapping[str, float],
+    names: Sequence[str],
+) -> tuple[Callable[..., None], Callable[[], Derivatives]]:  # fmt: skip
+    """A function in place of ``solve.loop.solve``, and one that returns what it has found.
+
+    read   a model for values of parameters;  model: that of the ``given`` values
+    by     parameters;  names: of numbers over time
+
+    NoDerivative: a parameter changes more than numbers. CommandError: too many or none.
+    """
+    if len(by) > MOST or len(set(by)) < len(by) or not by:
+        raise CommandError(f"{', '.join(by) or 'no parameter'}: expected 1 to {MOST} different parameters")
     if model.earlier is not None:
         raise NoDerivative("there are no derivatives of a run that continues another one")
-    values = {name: float(model.parameters[name]) for name in own}
+    values = {name: float(model.parameters[name]) for name in by}
     made: list[Differentiated] = []
 
     def solve(model: Model, sink: Sink, requests: Requests, checkpoints: Checkpoints | None = None) -> None:
         run = begin(Differentiated, model, sink, replace(requests, record_all=True), checkpoints)
-        run.differentiate_by(deck_reader(deck, own), given, values, names)
+        run.differentiate_by(read, given, values, names)
         made.append(run)
         run.run()
 
     def found() -> Derivatives:
         run = made[0]
         own, *others = [each.track() for each in run.series]
-        rates = np.empty((*own.values.shape, len(values)))
-        for place in range(len(values)):
-            parts = [each.values for each in others[4 * place : 4 * place + 4]]
-            rates[..., place] = slopes(parts) / run.scales[place]
-        return Derivatives(values, own, rates, run.small_motions(), run.worst)
+        return Derivatives(values, run.scales, own, others, run.small_motions(), run.worst)
 
     return solve, found
 
@@ -147,14 +155,16 @@ def sensitivity(
     """
     given = dict(parameters or {})
     model = read_model(deck, given)
+    by = [parameter_of(model, name) for name in by]
     series = table_names(model) if names is None else tuple(dict.fromkeys(series_in(names, model)))
-    solve, found = differentiating(deck, model, by, given, series)
+    solve, found = differentiating(deck_reader(deck, by), model, by, given, series)
     solve(model, SilentSink(), Requests(solver.upper(), fields=False))
     return found()
 
 
 class Gradient:
-    """A number of a deck as a function of parameters, with its gradient: ``scipy.optimize.minimize(f, f.x0, jac=True)``.
+    """A number of a deck as a function of parameters, with its gradient: ``scipy.optimize.minimize(f, f.x0,
+    jac=True)``.
 
     x0     values of the deck;  runs: how many runs it has made
     """

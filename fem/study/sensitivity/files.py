@@ -10,7 +10,7 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.commands.files import FolderLock, replace_file
-from fem.deck import read_model
+from fem.deck import deck_reader, read_model
 from fem.errors import CommandError
 from fem.model.named import names_of
 from fem.runner import run_to_files
@@ -22,6 +22,7 @@ from fem.runs.run_record import RUN_RECORD
 from fem.runs.tables import COUNTED, HEAD
 from fem.study.certainty.files import known, run_with_bars, shown
 from fem.study.certainty.numbers import common
+from fem.study.points import parameter_of
 from fem.study.sensitivity.derivatives import Derivatives, differentiating, sensitivity
 from fem.study.sensitivity.figures import tornado
 from fem.study.sensitivity.uncertain import InputBar, input_bars, read_ranges, representative
@@ -49,14 +50,14 @@ def run_with_derivatives(
     if options.get("goes_on") or options.get("earlier"):
         raise CommandError("there are no derivatives of a run that continues another one")
     ranges = read_ranges(uncertain, model) if uncertain else []
-    by = list(dict.fromkeys([*sensitivity, *(each.name for each in ranges)]))
+    by = list(dict.fromkeys([*(parameter_of(model, name) for name in sensitivity), *(each.name for each in ranges)]))
     folder = RESULTS / deck_name(model) if output is None else Path(output)
     names = table_names(model)
     if error_bars:
         run_with_bars(deck, output, given, solver=solver, **options)
         found = derivatives_of(deck, by, given, solver)
     else:
-        solving, results = differentiating(deck, model, by, given, names)
+        solving, results = differentiating(deck_reader(deck, by), model, by, given, names)
         run_to_files(deck, output, given, solver=solver, solving=solving, **options)
         found = results()
     chosen = representative(found)
@@ -113,7 +114,9 @@ def over_time(found: Derivatives, folder: Path, name: str) -> Iterator[bytes | m
             rows[its] = own[common(numbers[its, 2], track.time[own])[0]]
     columns, found_in = list[str](), list[Floats]()
     for column in table.columns[len(heads) :]:
-        at = np.array([places.get(each, -1) for each in names_of(kind, [column], labels.astype(int).tolist())], np.int64)
+        at = np.array(
+            [places.get(each, -1) for each in names_of(kind, [column], labels.astype(int).tolist())], np.int64
+        )
         if not len(at) or at.max() < 0 or not len(track.time):
             continue
         for place, parameter in enumerate(found.parameters):
@@ -180,5 +183,3 @@ def in_columns(heads: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
     widths = [max(len(row[n]) for row in [heads, *cells]) for n in range(len(heads))]
     for row in [heads, *cells]:
         say("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-
-

@@ -21,8 +21,8 @@ from fem.solve.newton.tangent import diagonal_of, nodal_blocks
 from fem.solve.schemes import Coefficients
 from fem.study.lanes.march import close_lanes, couple, eliminate, has_plan
 
-MOST, LEAST = 12, 1
-"""Solves of an increment."""
+MOST = 12
+"""Largest number of solves of an increment."""
 SAME = 1e-11
 """A correction of derivatives below this fraction of the largest one is none."""
 STOPPED, WHERE, WORST, SOLVES = 0, 1, 2, 3
@@ -67,7 +67,7 @@ def solve_increment(is_symmetric: bool, is_bare: bool, k: int, through: Passage,
     scheme, problem, loading = through.scheme, through.problem, through.loading
     motion, work, nodes, families = through.motion, through.work, through.problem.nodes, through.problem.families
     dt = loading.dt[k]
-    for solve in range(MOST):
+    for _ in range(MOST):
         evaluate(in_increment(scheme, k, problem, loading, motion, work), problem, work)
         residual(scheme, problem, work)
         couple(families, scheme, dt, through)

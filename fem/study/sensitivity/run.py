@@ -17,7 +17,9 @@ from fem.arrays import Floats, Ints
 from fem.errors import FemError
 from fem.linear.choice import BAND, BORDER, CHAINS
 from fem.model import Model, Step
+from fem.model.named import number_named
 from fem.runs.record import Factors, Modes, Requests, SilentSink
+from fem.runs.signals import places_of
 from fem.solve import outcome
 from fem.solve.clock import Clock, expected_increments, increments
 from fem.solve.loop import Run
@@ -192,7 +194,18 @@ class Differentiated(Run):
         self.motion = packed([each.progress.motion for each in its], width)
         self.room = room_like(stage.work, width)
         self.room.state.array[:] = self.motion.state.array
-        self.is_first = True
+        self.is_first, self.of = True, self._recorded(step_run)
+
+    def _recorded(self, step_run: StepRun) -> tuple[Ints, Ints]:
+        """Nodes and elements that the numbers are made of; all where they are computed from others."""
+        numbers = list(map(number_named, self.series[0].names))
+        if self.system.bodies or any(each.quantity.derived for each in numbers):
+            return step_run.nodes, step_run.elements
+        found = []
+        for kind in ("n", "e"):
+            places = places_of(self.model, kind)
+            found.append(np.unique(np.array([places[each.label] for each in numbers if each.kind == kind], np.int64)))
+        return found[0], found[1]
 
     def _problem(self, stages: Sequence[StepSystem]) -> Problem:
         stage, choice = stages[0], stages[0].choice
@@ -210,14 +223,13 @@ class Differentiated(Run):
 
     def differentiate(self, step_run: StepRun, kept: Record, times: Floats, steps: Floats) -> None:
         """Repeats accepted increments, which end at times[1:], with dual numbers."""
-        stage, motion, width, count = step_run.stage, step_run.progress.motion, self.width, len(steps)
+        stage, width, count = step_run.stage, self.width, len(steps)
         instants = [(times, steps), *(run.instants(step_run, times, steps) for run in self.shadows)]
         its = [step_run, *(run.last for run in self.shadows)]
         loadings = [loading(a.stage, a.progress.motion, *when) for a, when in zip(its, instants, strict=True)]
         is_timed = any(not np.array_equal(each.time, times) for each in loadings)
         acting = packed(loadings, width, plain=() if is_timed else ("dt", "time"))
-        nodes, elements = step_run.nodes, step_run.elements
-        room, before = record(stage, 1, nodes, elements), int(self.is_first)
+        room, before = record(stage, 1, *self.of), int(self.is_first)
         numbers = {name: empty((count + before, *getattr(room, name).shape[1:]), width) for name in NUMBERS}
         known = np.ascontiguousarray(kept.kinematics[:count, 0].reshape(count, -1))
         found, scheme = np.zeros(4), stage.coefficients
@@ -241,13 +253,15 @@ class Differentiated(Run):
     ) -> None:  # fmt: skip
         """Rows of the run and of its shadows, which have its numbers moved by the derivatives, to their series.
         before  1: the first row is that before the first increment"""
-        of, first = (step_run.nodes, step_run.elements), step_run.progress.increment + 1 - before
+        of, first = self.of, step_run.progress.increment + 1 - before
+        arrays = [np.ascontiguousarray(np.moveaxis(each, -1, 0)[: 1 + len(self.parameters)]) for each in arrays]
         for number, (time, dt) in enumerate(instants):
             shadow = self.shadows[number - 1] if number else None
             slot, offset = (1 + (number - 1) // 4, OFFSETS[(number - 1) % 4] * STEP) if number else (0, 0.0)
-            parts = [np.ascontiguousarray(each[..., 0] + offset * each[..., slot]) for each in arrays]
+            parts = [each[0] + offset * each[slot] for each in arrays]
             shown = room._replace(**dict(zip(NUMBERS, parts, strict=True)))
-            stage, time, dt = (shadow.last if shadow else step_run).stage, time[1 - before :], np.append(np.zeros(before), dt)
+            stage = (shadow.last if shadow else step_run).stage
+            time, dt = time[1 - before :], np.append(np.zeros(before), dt)
             outcome.gather_reactions(stage.system.bodies, of[0], shown.kinematics)
             outcome.note_loads(stage.environment, of[0], time, None, shown.kinematics)
             shown.values[:, self.gone[of[1]]] = 0.0

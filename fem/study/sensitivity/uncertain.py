@@ -12,7 +12,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from fem.errors import CommandError, FemError
 from fem.model import Model
 from fem.model.named import number_named
 from fem.study.points import finite, parameter_of
-from fem.study.sensitivity.derivatives import Derivatives, series_in, single_numbers
+from fem.study.sensitivity.derivatives import Derivatives, series_in
 from fem.study.tracks import tracked
 
 CURVED = 0.1
@@ -151,6 +150,6 @@ def numbers_at(
         track = tracked(model, tuple(dict.fromkeys(series_in(names, model))), solver)
     except FemError:
         return {}
-    nothing: Any = np.empty((*track.values.shape, 0))
-    found = Derivatives({}, track, nothing, {name: (value, nothing) for name, value in single_numbers(track).items()})
+    nothing = np.zeros(0)
+    found = Derivatives({}, nothing, track, (), {name: (value, nothing) for name, value in track.frequencies.items()})
     return {name: found.value(name) for name in names if name in found.single or name.partition("_")[0] != "factor"}
