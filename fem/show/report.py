@@ -123,6 +123,7 @@ def page_of_run(folder: Path, strength: Mapping[str, float]) -> Page:
     page.add("Utilisation", utilisation(results, strength))
     page.add("Extremes", extremes(results, "nodes"), extremes(results, "elements"))
     page.add("What limits the accuracy", *accuracy(record.get("error_bars")))
+    page.add("What limits this result", *inputs_in(folder, record.get("uncertain")))
     page.add("Notices", Words(items=tuple(record["notices"])) if record.get("notices") else None)
     with contextlib.suppress(Missing):
         caption = "The model at the start; squares: nodes that stay where they are."
@@ -143,6 +144,14 @@ def accuracy(record: Mapping[str, Any] | None) -> list[PageTable | Words | None]
         return []
     missing = tuple(f"no contribution of {name}: {why}" for name, why in record["missing"].items())
     return [records(record["limits"]), Words(items=missing) if missing else None]
+
+
+def inputs_in(folder: Path, record: Mapping[str, Any] | None) -> list[Any]:
+    """Bars of inputs (``fem run --uncertain``), beside those of numerics, and the tornado of the inputs."""
+    if not record:
+        return []
+    caption = f"What each input changes: {record['inputs']}. *: the number is not straight there."
+    return [records(record["limits"]), drawn(folder / "tornado.png", caption)]
 
 
 def summary(results: Results) -> Facts | None:

@@ -47,6 +47,15 @@ class Derivatives:
     single: dict[str, tuple[float, Floats]]
     worst: float = 0.0
 
+    @property
+    def growth(self) -> float:
+        """How far a parameter would move the nodes if it were twice as large, to first order, over the largest motion:
+        very large where the motion is chaotic."""
+        at = [place for place, name in enumerate(self.track.names) if name.startswith("U")]
+        values, slopes = self.track.values[:, at], self.slopes[:, at]
+        most = float(np.abs(values).max(initial=0.0))
+        return float(np.abs(slopes * self.scales).max(initial=0.0)) / most if most > 0.0 else 0.0
+
     @cached_property
     def slopes(self) -> Floats:
         """(k, c, s) derivatives of all numbers at all rows."""

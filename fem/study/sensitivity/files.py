@@ -31,6 +31,8 @@ from fem.study.tracks import table_names
 KINDS = {"nodes": "n", "elements": "e"}
 MOST_TOLD = 24
 """Lines of derivatives on the console."""
+WILD = 100.0
+"""Growth of derivatives that is told."""
 
 
 def run_with_derivatives(
@@ -168,6 +170,11 @@ def tell(found: Derivatives, names: Sequence[str]) -> None:
     in_columns(heads, cells)
     if len(names) > MOST_TOLD:
         say(as_note(f"{len(names) - MOST_TOLD} more numbers are in sensitivity.csv"))
+    if found.growth > WILD:
+        text = (
+            f"1 % of a parameter moves nodes by {found.growth:.2g} % of the largest motion: where a motion is chaotic"
+        )
+        say(as_note(f"{text}, derivatives hold for smaller changes only, and late ones tell nothing"))
     if any(np.isnan(found.of(name)[1]).any() for name in found.single):
         say(as_note("frequencies of multiple modes have no derivatives of their own"))
 

@@ -21,13 +21,16 @@ from fem.solve.newton.tangent import diagonal_of, nodal_blocks
 from fem.solve.schemes import Coefficients
 from fem.study.lanes.march import close_lanes, couple, eliminate, has_plan
 
-MOST = 12
+MOST = 20
 """Largest number of solves of an increment."""
 SAME = 1e-11
 """A correction of derivatives below this fraction of the largest one is none."""
-STOPPED, WHERE, WORST, SOLVES = 0, 1, 2, 3
-"""Entries of the outcome: why it stopped (0: it did not) and where, the largest correction of derivatives that was
-left, over the largest derivative; linear solves."""
+STALLS = 1e-6
+"""Below this one that does not halve is round-off."""
+STOPPED, WHERE, LAST, WORST, SOLVES = 0, 1, 2, 3, 4
+"""Entries of the outcome: 1 where a matrix was singular; the increment that stopped, or has the worst derivatives; the
+last correction of these, over the largest derivative, of the last increment and of the worst; linear solves."""
+OUTCOME = 5
 
 
 @inner_kernel
@@ -56,9 +59,9 @@ def is_settled(work: Scratch, problem: Problem, outcome: Floats) -> bool:
     for dof in range(work.du.shape[0]):
         change = max(change, steepest(work.du[dof]))
         most = max(most, max(steepest(work.u[dof]), steepest(problem.nodes.place[dof])))
-    last = outcome[WORST]
-    outcome[WORST] = change / most if most > 0.0 else 0.0
-    return bool(outcome[WORST] <= SAME or (outcome[WORST] < 1e-6 and outcome[WORST] >= 0.5 * last))
+    before = outcome[LAST]
+    outcome[LAST] = change / most if most > 0.0 else 0.0
+    return bool(outcome[LAST] <= SAME or (outcome[LAST] < STALLS and outcome[LAST] >= 0.5 * before))
 
 
 @inner_kernel
@@ -96,7 +99,7 @@ def march_duals(
     choices  secant, projects, lags, takes; 1 where the state before is the first row of ``record``, else 0
     row      the numbers of the scheme
     known    (k, 3n) displacements at the ends of the increments
-    outcome  (4,)  out
+    outcome  (OUTCOME,)  out
     """
     scheme = Coefficients(
         row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9], row[10], choices[0] != 0,
@@ -115,11 +118,13 @@ def march_duals(
         if loading.support_dofs.shape[0] == 0:
             for dof in range(work.shift.shape[0]):
                 work.shift[dof] = 0.0
-        outcome[WORST] = 1.0
+        outcome[LAST] = 1.0
         lead(scheme, dt, known, k, problem, work)
         strain = solve_increment(is_symmetric, is_bare, k, through, outcome)
         if outcome[STOPPED] != 0.0:
             return
+        if not outcome[LAST] <= outcome[WORST]:
+            outcome[WORST], outcome[WHERE] = outcome[LAST], k
         close_lanes(problem.families, scheme, k, is_bare, through, outcome)
         error = close_increment(scheme, k, strain, problem, loading, motion, work)
         note_increment(k + choices[4], 0.0, 0.0, 0.0, 0.0, error, problem, thermal, motion, record)

@@ -18,6 +18,7 @@ from fem.errors import FemError
 from fem.linear.choice import BAND, BORDER, CHAINS
 from fem.model import Model, Step
 from fem.model.named import number_named
+from fem.model.notices import warning
 from fem.runs.record import Factors, Modes, Requests, SilentSink
 from fem.runs.signals import places_of
 from fem.solve import outcome
@@ -38,13 +39,13 @@ from fem.study.sensitivity.duals import (
     slopes,
     width_of,
 )
-from fem.study.sensitivity.march import STOPPED, WHERE, WORST, march_duals
+from fem.study.sensitivity.march import OUTCOME, STOPPED, WHERE, WORST, march_duals
 from fem.study.tracks import SeriesSink
 
 NUMBERS = ("increments", "kinematics", "values")
 """Fields of a record that are numbers of increments."""
-POOR = 1e-7
-"""Derivatives of an increment of which more than this fraction is left after all solves do not exist."""
+POOR, LOST = 1e-8, 1e-2
+"""Fraction of the derivatives of an increment that is left after all solves: it is told, and there is no derivative."""
 SAME_MODE = 1e-6
 """Frequencies closer than this are of one multiple mode."""
 
@@ -129,7 +130,7 @@ class Differentiated(Run):
         for (name, value), scale in zip(parameters.items(), self.scales.tolist(), strict=True):
             for offset in OFFSETS:
                 try:
-                    model = read({**given, **parameters, name: value + offset * STEP * scale})
+                    model = read({**given, name: value + offset * STEP * scale})
                     if len(model.mesh.node_labels) != len(self.model.mesh.node_labels):
                         raise NoDerivative("it changes how many nodes there are")
                     shadows.append(Shadow(model, self.requests.solver))
@@ -175,7 +176,7 @@ class Differentiated(Run):
             family = name.rpartition("_")[0]
             others = [each for of, each in told[0].items() if of != name and of.rpartition("_")[0] == family]
             is_alone = all(abs(each - told[0][name]) > SAME_MODE * abs(own) for each in others)
-            found[name] = float(own), np.where(is_alone, slopes(values.T) / self.scales, np.nan)
+            found[name] = float(own), np.where(is_alone, slopes(list(values.T)) / self.scales, np.nan)
         return found
 
     def _open(self, step_run: StepRun) -> None:
@@ -232,7 +233,7 @@ class Differentiated(Run):
         room, before = record(stage, 1, *self.of), int(self.is_first)
         numbers = {name: empty((count + before, *getattr(room, name).shape[1:]), width) for name in NUMBERS}
         known = np.ascontiguousarray(kept.kinematics[:count, 0].reshape(count, -1))
-        found, scheme = np.zeros(4), stage.coefficients
+        found, scheme = np.zeros(OUTCOME), stage.coefficients
         choices = np.array([scheme.secant, scheme.projects, scheme.lags, scheme.takes, before], np.int64)
         row = np.array([*scheme[:11], scheme.late, scheme.onset], float)
         is_symmetric = not (scheme.secant or np.any(stage.bars.blocks[:, 4]))
@@ -241,9 +242,13 @@ class Differentiated(Run):
             self.room, room._replace(**numbers), found,
         )  # fmt: skip
         self.worst = max(self.worst, float(found[WORST]))
-        if found[STOPPED] or not found[WORST] <= POOR:
-            when = float(times[1 + int(found[WHERE])])
-            raise NoDerivative(f"step {step_run.number}: the equilibrium at time {when:.6g} has no derivative: {KINK}")
+        when = f"step {step_run.number}: the equilibrium at time {times[1 + int(found[WHERE])]:.6g}"
+        if found[STOPPED] or not found[WORST] <= LOST:
+            raise NoDerivative(f"{when} has no derivative: {KINK}")
+        if found[WORST] > POOR:
+            step_run.notify(
+                warning(f"{when} is nearly singular: derivatives are known to {found[WORST]:.1g} of theirs")
+            )
         self.is_first = False
         self._note([numbers[name].array for name in NUMBERS], room, before, instants, step_run)
 
@@ -258,8 +263,8 @@ class Differentiated(Run):
         for number, (time, dt) in enumerate(instants):
             shadow = self.shadows[number - 1] if number else None
             slot, offset = (1 + (number - 1) // 4, OFFSETS[(number - 1) % 4] * STEP) if number else (0, 0.0)
-            parts = [each[0] + offset * each[slot] for each in arrays]
-            shown = room._replace(**dict(zip(NUMBERS, parts, strict=True)))
+            parts: dict[str, Any] = dict(zip(NUMBERS, (each[0] + offset * each[slot] for each in arrays), strict=True))
+            shown = room._replace(**parts)
             stage = (shadow.last if shadow else step_run).stage
             time, dt = time[1 - before :], np.append(np.zeros(before), dt)
             outcome.gather_reactions(stage.system.bodies, of[0], shown.kinematics)
@@ -270,7 +275,7 @@ class Differentiated(Run):
             self.series[number].rows(found)
 
 
-KINK = "a force has a kink there, or it is nearly singular"
+KINK = "a line is just slack there, or the structure is about to buckle"
 
 
 def refuse(number: int, step: Step) -> None:
