@@ -30,6 +30,7 @@ _NAMES = {
     "fem.runs.read": "load",
     "fem.study.certainty.converge": "converge",
     "fem.study.certainty.error_bars": "error_bars",
+    "fem.study.sensitivity.derivatives": "gradient sensitivity",
     "fem.study.sweep": "Sweep sweep",
     "fem.study.files": "basins",
     "fem.study.row": "Record",

@@ -42,6 +42,8 @@ from fem.study.mooring import mooring as mooring
 from fem.study.rigidity import rigidity as rigidity
 from fem.study.row import Record as Record
 from fem.study.sections import sections as sections
+from fem.study.sensitivity.derivatives import gradient as gradient
+from fem.study.sensitivity.derivatives import sensitivity as sensitivity
 from fem.study.sweep import Sweep as Sweep
 from fem.study.sweep import sweep as sweep
 

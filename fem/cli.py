@@ -171,6 +171,10 @@ def add_solver(commands: Any) -> None:
     run.add_argument("--plot", action="store_true", help="draw energies, iterations and displacements (PNG)")
     where = "also run the deck with other increments, mesh and criterion: error bars of all printed numbers"
     run.add_argument("--error-bars", dest="error_bars", action="store_true", help=where)
+    where = "also compute the derivatives of all printed numbers by these parameters"
+    run.add_argument("--sensitivity", metavar="EA,Cd,...", type=option.names, help=where)
+    where = "parameters that are not known exactly: error bars of inputs, and what limits the result"
+    run.add_argument("--uncertain", metavar="EA=5%%,mu=0.3:0.6,...", help=where)
     run.add_argument("--no-vtk", dest="vtk", action="store_false", help="do not write the fields for ParaView")
     run.add_argument("--solver", choices=SOLVERS, default="auto", type=str.lower, help="linear solver (default: auto)")
     run.set_defaults(command=run_command)
@@ -397,7 +401,12 @@ def run_command(options: argparse.Namespace) -> int:
         from fem.runs.console import as_note, say
 
         work.notify = lambda text: say(as_note(text))
-    at("fem.study.certainty.files:run_with_bars" if given.pop("error_bars") else "fem.runner:run_to_files")(**given)
+    asked = {name: its for name in ("sensitivity", "uncertain") if (its := given.pop(name))}
+    has_bars = given.pop("error_bars")
+    if asked:
+        at("fem.study.sensitivity.files:run_with_derivatives")(**given, **asked, error_bars=has_bars)
+    else:
+        at("fem.study.certainty.files:run_with_bars" if has_bars else "fem.runner:run_to_files")(**given)
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
@@ -152,6 +152,7 @@ def run_to_files(
     goes_on: bool = False,
     earlier: str | Path | None = None,
     kept: Mapping[str, list[Floats]] | None = None,
+    solving: Callable[..., None] = solve,
 ) -> None:
     """Solve a deck and write its files as it goes (docs/reference/results.md): memory does not grow with increments.
 
@@ -160,6 +161,7 @@ def run_to_files(
     goes_on  from the last checkpoint of such a run in the folder, if there is one: its files end as without a break
     earlier  as in ``run``
     kept     name of a table -> gets the numbers of its lines, in blocks (lines, columns), NaN for empty cells
+    solving  in place of ``solve``
 
     Raises what ``run`` raises, and ``KeyboardInterrupt``; everything finished is on disk by then.
     """
@@ -183,7 +185,7 @@ def run_to_files(
             told.notice(text)
         with contextlib.closing(files):
             try:
-                drive(model, requests, files, timing, guard, told)
+                drive(model, requests, files, timing, guard, told, solving=solving)
             except (KeyboardInterrupt, MachineError, MemoryError) as error:
                 if files.is_open and (files.folder / NAME).exists():
                     error.add_note(f"the same command with --continue continues from {files.folder / NAME}")
@@ -203,7 +205,13 @@ UNPLOTTED = (KeyboardInterrupt, MachineError, MemoryError)
 
 
 def drive(
-    model: Model, requests: Requests, files: RunFiles | None, timing: Timing, guard: InterruptGuard | None, *sinks: Sink
+    model: Model,
+    requests: Requests,
+    files: RunFiles | None,
+    timing: Timing,
+    guard: InterruptGuard | None,
+    *sinks: Sink,
+    solving: Callable[..., None] = solve,
 ) -> None:
     """Solve into the sinks and the files; whatever happens, both are closed and ``run.json`` says how it ended."""
     fan, kept = listeners(model, requests, files, timing, guard or InterruptGuard(), *sinks)
@@ -211,7 +219,7 @@ def drive(
         kept = Checkpoints(earlier=requests.state)
     verdict = run_record.COMPLETED
     try:
-        solve(model, fan, requests=requests, checkpoints=kept)
+        solving(model, fan, requests=requests, checkpoints=kept)
         fan.close()
     except BaseException as error:
         verdict = verdict_of(error)

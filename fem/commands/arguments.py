@@ -53,6 +53,14 @@ def percent(text: str) -> float:
     raise argparse.ArgumentTypeError(f"{text!r} is not an accuracy in percent, such as 1% or 0.1%")
 
 
+def names(text: str) -> tuple[str, ...]:
+    """Names of parameters between commas."""
+    found = tuple(part.strip() for part in text.split(","))
+    if not all(part.isidentifier() for part in found):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of parameters such as EA,Cd")
+    return found
+
+
 def time_or_name(text: str) -> float | str:
     """A time above zero, or the name of a ``*PARAMETER`` that is one."""
     return text if text[:1].isalpha() and text.isidentifier() else positive(text)

@@ -27,7 +27,7 @@ from fem.commands.files import is_own_folder, is_safe_folder, make_folder, read_
 from fem.compiled.choice import is_plain, misfits, numba_version, take_plain
 from fem.errors import tell_once
 
-ROOMS = ("assembly", "compiled", "forces", "linear", "solve", "study/lanes", "study/variation")
+ROOMS = ("assembly", "compiled", "forces", "linear", "solve", "study/lanes", "study/sensitivity", "study/variation")
 """Folders with kernels, or with sources of the compiler."""
 FILES = ("runs/digits.py",)
 """Other files with kernels."""

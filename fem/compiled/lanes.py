@@ -43,6 +43,11 @@ def common(number: float) -> float:
     return number
 
 
+def steepest(number: float) -> float:
+    """The largest derivative that a number carries, by magnitude."""
+    return 0.0
+
+
 def local(packs: Any) -> Any:
     """Zeros in the shape of an array of packs with known sides: on the stack, or in registers.
     They exist as long as the kernel that makes them: never return them."""
@@ -70,6 +75,17 @@ class Lanes:
         sides = self.array.shape[:-1]
         known = tuple(side if axis >= len(sides) - self.known else None for axis, side in enumerate(sides))
         return ("lanes", known, self.array.shape[-1])
+
+
+class Duals(Lanes):
+    """An array of dual numbers: of each, the number and its derivatives (``packs.DualType``)."""
+
+    __slots__ = ()
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """As of ``Lanes``, and that it is one of dual numbers."""
+        return (*super().kind, True)
 
 
 class Fixed:

@@ -24,7 +24,7 @@ from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, inf
 from numba.extending import NativeValue, lower_builtin, lower_cast, models, register_model, typeof_impl, unbox
 from numba.np.numpy_support import from_dtype
 
-from fem.compiled.lanes import ALIGNMENT, Fixed, Lanes, common, every, local, some, where
+from fem.compiled.lanes import ALIGNMENT, Fixed, Lanes, common, every, local, some, steepest, where
 
 
 class WideType(types.Type):
@@ -59,18 +59,33 @@ class MaskType(WideType):
     one, item = types.boolean, ir.IntType(1)
 
 
-class LanesType(types.Type):
-    """An array of packs. ``sides``: its shape, None where it is only known at run time.
+class DualType(WideType):
+    """A number (slot 0) and its derivatives by ``width`` - 1 parameters: dual numbers, a + b e with e^2 = 0.
 
-    With known sides (and ``Fixed`` indices) loops unroll and working room turns into registers. ``alignment``: bytes.
-    ``array``: type of that which machine code reads.
+    A plain number is a constant. Comparisons look at the numbers alone, and give one truth value.
     """
 
-    def __init__(self, sides: tuple[int | None, ...], width: int) -> None:
-        self.sides, self.width, self.ndim = sides, width, len(sides)
+    plain = types.Float | types.Integer
+    one, item = types.float64, ir.DoubleType()
+
+
+class LanesType(types.Type):
+    """An array of packs, or of dual numbers. ``sides``: its shape, None where it is only known at run time.
+
+    With known sides (and ``Fixed`` indices) loops unroll and working room turns into registers. ``alignment``: bytes.
+    ``array``: type of that which machine code reads. ``item``: type of what it holds.
+    """
+
+    def __init__(self, sides: tuple[int | None, ...], width: int, is_dual: bool = False) -> None:
+        self.sides, self.width, self.ndim, self.is_dual = sides, width, len(sides), is_dual
+        self.item: Any = (DualType if is_dual else PackType)(width)
         self.alignment = min(ALIGNMENT, 8 * width)
         self.array = types.Array(types.float64, self.ndim + 1, "C")
-        super().__init__(name=f"Lanes({sides}, {width})")
+        super().__init__(name=f"Lanes({sides}, {width}, {is_dual})")
+
+    def below(self, count: int) -> LanesType:
+        """The array behind so many indices."""
+        return LanesType(self.sides[count:], self.width, self.is_dual)
 
 
 class FixedType(types.Type):
@@ -85,9 +100,10 @@ register_model(FixedType)(models.OpaqueModel)
 
 
 @register_model(PackType)
+@register_model(DualType)
 @register_model(MaskType)
 class WideModel(models.PrimitiveModel):
-    """A pack or mask is one LLVM vector."""
+    """A pack, dual number or mask is one LLVM vector."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, ir.VectorType(kind.item, kind.width))
@@ -224,8 +240,7 @@ class GetItem(AbstractTemplate):
             return None
         if isinstance(array, FixedType):
             return signature(array.item, array, index) if count == array.ndim else None
-        below = LanesType(array.sides[count:], array.width)
-        return signature(below if count < array.ndim else PackType(array.width), array, index)
+        return signature(array.below(count) if count < array.ndim else array.item, array, index)
 
 
 @infer_global(operator.setitem)
@@ -236,8 +251,8 @@ class SetItem(AbstractTemplate):
         array, index, value = args
         if not isinstance(array, LanesType) or len(_indices(index)) != array.ndim:
             return None
-        if isinstance(value, PackType | types.Float | types.Integer):
-            return signature(types.none, array, index, PackType(array.width))
+        if isinstance(value, type(array.item) | types.Float | types.Integer):
+            return signature(types.none, array, index, array.item)
         return None
 
 
@@ -284,7 +299,7 @@ def _address(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 def _getitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     pointer = _address(context, builder, sig, args)
     result = sig.return_type
-    if isinstance(result, PackType):
+    if isinstance(result, WideType):
         vector = context.get_value_type(result)
         loaded = builder.load(builder.bitcast(pointer, vector.as_pointer()))
         loaded.align = sig.args[0].alignment
@@ -314,6 +329,7 @@ def _get_fixed(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 for _index in (types.Integer, types.BaseTuple):
     lower_builtin(operator.getitem, LanesType, _index)(_getitem)
     lower_builtin(operator.setitem, LanesType, _index, PackType)(_setitem)
+    lower_builtin(operator.setitem, LanesType, _index, DualType)(_setitem)
     lower_builtin(operator.getitem, FixedType, _index)(_get_fixed)
 
 
@@ -363,6 +379,21 @@ plain(common, types.Float, types.float64)
 define(some, 1, MaskType, bits("!=", 0), lambda width: types.boolean)
 define(every, 1, MaskType, bits("==", -1), lambda width: types.boolean)
 define(common, 1, PackType, first, lambda width: types.float64)
+
+
+def _is_constant(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return context.get_constant(types.float64, 0.0)
+
+
+@infer_global(steepest)
+class _Steepest(AbstractTemplate):
+    """Plain numbers are constants."""
+
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(types.float64, types.float64) if isinstance(args[0], types.Float) else None
+
+
+lower_builtin(steepest, types.Float)(_is_constant)
 
 
 @lower_builtin(where, types.Boolean, types.Any, types.Any)

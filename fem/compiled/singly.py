@@ -15,7 +15,7 @@ from numba.core.typing.templates import signature
 
 from fem.compiled.handover import homeless
 from fem.compiled.native import make_array
-from fem.compiled.packs import LanesType, MaskType, PackType
+from fem.compiled.packs import DualType, LanesType, MaskType, PackType
 
 WIDE = {types.float64: PackType, types.none: lambda width: types.none}
 """What a call for all lanes returns, by what it returns for one."""
@@ -34,10 +34,17 @@ def of_one(its: Any) -> Any:
 
 def widths_of(its: Any) -> Iterator[int]:
     """Widths of the packs in an argument."""
-    if isinstance(its, LanesType | PackType | MaskType):
+    if isinstance(its, PackType | MaskType) or (isinstance(its, LanesType) and not its.is_dual):
         yield its.width
     for member in its if isinstance(its, types.NamedTuple) else ():
         yield from widths_of(member)
+
+
+def has_duals(its: Any) -> bool:
+    """Whether there are dual numbers in an argument."""
+    if isinstance(its, LanesType):
+        return its.is_dual
+    return isinstance(its, DualType) or any(map(has_duals, its if isinstance(its, types.NamedTuple) else ()))
 
 
 def copier(module: Any, width: int, back: bool) -> Any:

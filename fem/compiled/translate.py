@@ -26,7 +26,7 @@ from numba.core.typing.context import BaseContext
 from numba.core.typing.templates import fold_arguments, signature
 from numba.extending import models, register_model, typeof_impl
 
-import fem.compiled.packs  # noqa: F401  what kernels may do with lanes
+import fem.compiled.duals  # noqa: F401  what kernels may do with lanes and dual numbers
 from fem.commands.files import turn
 from fem.compiled.choice import is_plain
 from fem.compiled.digest import adopted, digest_of
@@ -45,7 +45,7 @@ from fem.compiled.native import (
     returned,
     type_of,
 )
-from fem.compiled.singly import WIDE, of_one, singly, widths_of
+from fem.compiled.singly import WIDE, has_duals, of_one, singly, widths_of
 from fem.compiled.store import BODY, FIND_LATE, Unit, keep, stored, symbol_of
 
 
@@ -314,7 +314,8 @@ def translated(kernel: Kernel, arguments: tuple[Any, ...]) -> Any:
     flags: Any = compiler.Flags()
     flags.error_model = "numpy"
     flags.fastmath = FastMathOptions(set(kernel.fast))
-    flags.forceinline = True  # into kernels that call it, or into what other units call
+    # into kernels that call it, or into what other units call; of dual numbers that is too much code to optimise
+    flags.forceinline = not any(map(has_duals, arguments))
     flags.release_gil = True
     flags.nrt = False
     flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True

@@ -156,6 +156,7 @@ def page_of_run(folder: Path, strength: Mapping[str, float]) -> Page:
     page.add("Utilisation", utilisation(results, strength))
     page.add("Extremes", extremes(results, "elements"), extremes(results, "nodes"))
     page.add("What limits the accuracy", *accuracy(record.get("error_bars"), results.is_si))
+    page.add("What limits this result", *inputs_in(folder, record.get("uncertain")))
     page.add("Notices", Words(items=tuple(record["notices"])) if record.get("notices") else None)
     with contextlib.suppress(Missing):
         caption = "The model at the start; squares: nodes that stay where they are."
@@ -195,6 +196,14 @@ def with_bar(value: float, bar: Any, factor: float = 1.0) -> str:
         return f"{value / factor:.6g}"
     known = 6 if bar <= 0.0 or value == 0.0 else int(np.clip(np.ceil(np.log10(abs(value) / bar)) + 2, 2, 6))
     return f"{value / factor:.{known}g} ± {bar / factor:.2g}"
+
+
+def inputs_in(folder: Path, record: Mapping[str, Any] | None) -> list[Any]:
+    """Bars of inputs (``fem run --uncertain``), beside those of numerics, and the tornado of the inputs."""
+    if not record:
+        return []
+    caption = f"What each input changes: {record['inputs']}. *: the number is not straight there."
+    return [records(record["limits"]), drawn(folder / "tornado.png", caption)]
 
 
 def summary(results: Results) -> Facts | None:

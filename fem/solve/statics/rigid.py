@@ -9,6 +9,7 @@ dofs are those with the largest independent displacements (pivoted Gram-Schmidt)
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -214,7 +215,7 @@ def _is_turned(stage: StepSystem, motion: Motion, each: Rigid) -> bool:
     return bool(np.abs(left).max(initial=0.0) > BALANCED * size) and each.turns(left)
 
 
-def _parts(loads: list[Floats], each: Rigid) -> Floats:
+def _parts(loads: Iterable[Floats], each: Rigid) -> Floats:
     """(r,) component of a load along each motion, above rounding; of several loads, of the first that has one."""
     for load in loads:
         forces = load.reshape(-1, 3)[each.nodes]

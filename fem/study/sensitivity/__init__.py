@@ -1,0 +1,1 @@
+"""Derivatives of the numbers of a run by parameters of its deck."""

@@ -1,0 +1,130 @@
+"""The march of ``solve/newton`` with dual numbers: a motion and its derivatives by parameters, increment by increment.
+
+The displacements at the ends of the increments are known, from the run. There the equilibrium R(u1, start, p) = 0 is
+solved once more with dual numbers: the first solve finds du1/dp from K du1/dp = -(dR/d start d start/dp + dR/dp),
+further ones remove what the run's own criterion has left. Forces, states of laws and friction, velocities, energies and
+the values of elements follow, each by its own formula.
+"""
+
+from __future__ import annotations
+
+from fem.arrays import Floats, Ints
+from fem.assembly.equations import expand
+from fem.compiled import inner_kernel, kernel
+from fem.compiled.lanes import common, steepest
+from fem.linear.factors import ROUND_OFF
+from fem.solve.newton.balance import close_increment, note_increment
+from fem.solve.newton.evaluate import evaluate, in_increment
+from fem.solve.newton.groups import CORRECT, ENERGY, Loading, Motion, Passage, Problem, Record, Scratch
+from fem.solve.newton.iterate import begin, correct, residual
+from fem.solve.newton.tangent import diagonal_of, nodal_blocks
+from fem.solve.schemes import Coefficients
+from fem.study.lanes.march import close_lanes, couple, eliminate, has_plan
+
+MOST = 20
+"""Largest number of solves of an increment."""
+SAME = 1e-11
+"""A correction of derivatives below this fraction of the largest one is none."""
+STALLS = 1e-6
+"""Below this one that does not halve is round-off."""
+STOPPED, WHERE, LAST, WORST, SOLVES = 0, 1, 2, 3, 4
+"""Entries of the outcome: 1 where a matrix was singular; the increment that stopped, or has the worst derivatives; the
+last correction of these, over the largest derivative, of the last increment and of the worst; linear solves."""
+OUTCOME = 5
+
+
+@inner_kernel
+def lead(scheme: Coefficients, dt: float, known: Floats, k: int, problem: Problem, work: Scratch) -> None:
+    """Moves the first guess to the known displacements of the end; supports, with their derivatives, as prescribed."""
+    nodes, equations = problem.nodes, problem.equations
+    to_v, to_a = scheme.vu / dt, scheme.au / (dt * dt)
+    for dof in range(work.u.shape[0]):
+        if nodes.dof_kind[dof] == 1:
+            move = known[k, dof] - common(work.u[dof])
+            work.u[dof] += move
+            work.v[dof] += to_v * move
+            work.a[dof] += to_a * move
+        elif nodes.dof_kind[dof] == 0:
+            work.u[dof] += work.shift[dof]
+            work.v[dof] += to_v * work.shift[dof]
+    expand(equations, work.u)
+    expand(equations, work.v)
+    expand(equations, work.a)
+
+
+@inner_kernel
+def is_settled(work: Scratch, problem: Problem, outcome: Floats) -> bool:
+    """Whether the last correction changed the derivatives by round-off."""
+    change, most = 0.0, 0.0
+    for dof in range(work.du.shape[0]):
+        change = max(change, steepest(work.du[dof]))
+        most = max(most, max(steepest(work.u[dof]), steepest(problem.nodes.place[dof])))
+    before = outcome[LAST]
+    outcome[LAST] = change / most if most > 0.0 else 0.0
+    return bool(outcome[LAST] <= SAME or (outcome[LAST] < STALLS and outcome[LAST] >= 0.5 * before))
+
+
+@inner_kernel
+def solve_increment(is_symmetric: bool, is_bare: bool, k: int, through: Passage, outcome: Floats) -> float:
+    """The equilibrium of increment k with its derivatives; returns the stored energy."""
+    scheme, problem, loading = through.scheme, through.problem, through.loading
+    motion, work, nodes, families = through.motion, through.work, through.problem.nodes, through.problem.families
+    dt = loading.dt[k]
+    for _ in range(MOST):
+        evaluate(in_increment(scheme, k, problem, loading, motion, work), problem, work)
+        residual(scheme, problem, work)
+        couple(families, scheme, dt, through)
+        if not is_bare:
+            nodal_blocks(scheme, dt, problem, work)
+        diagonal = diagonal_of(CORRECT, is_bare, scheme, dt, nodes)
+        if not eliminate(families, is_symmetric, not is_bare, ROUND_OFF, False, diagonal, through):
+            outcome[STOPPED], outcome[WHERE] = 1.0, k
+            return 0.0
+        correct(scheme, dt, False, problem, work)
+        outcome[SOLVES] += 1.0
+        if is_settled(work, problem, outcome):
+            break
+    energy: float = evaluate(in_increment(scheme, k, problem, loading, motion, work), problem, work)
+    residual(scheme, problem, work)
+    return energy
+
+
+@kernel
+def march_duals(
+    is_symmetric: bool, extrapolation: int, choices: Ints, row: Floats, known: Floats, limits: Floats, problem: Problem,
+    loading: Loading, motion: Motion, work: Scratch, record: Record, outcome: Floats,
+) -> None:  # fmt: skip
+    """Advance ``motion`` through all increments of ``loading``; ``record`` gets their rows.
+
+    choices  secant, projects, lags, takes; 1 where the state before is the first row of ``record``, else 0
+    row      the numbers of the scheme
+    known    (k, 3n) displacements at the ends of the increments
+    outcome  (OUTCOME,)  out
+    """
+    scheme = Coefficients(
+        row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9], row[10], choices[0] != 0,
+        row[11], row[12], choices[1] != 0, choices[2] != 0, choices[3] != 0, extrapolation,
+    )  # fmt: skip
+    through = Passage(scheme, limits, problem, loading, motion, work, record)
+    nodes = problem.nodes
+    is_bare = work.tangent.block.shape[0] == 0 and not has_plan(problem) and nodes.artificial_stiffness.shape[0] == 0
+    if choices[4] == 1:
+        error0, thermal0 = motion.energies[ENERGY.error0], loading.thermal_end[0]
+        note_increment(0, 0.0, 0.0, 0.0, 0.0, error0, problem, thermal0, motion, record)
+    for k in range(loading.dt.shape[0]):
+        dt = loading.dt[k]
+        thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
+        begin(scheme, k, dt, problem, loading, motion, work)
+        if loading.support_dofs.shape[0] == 0:
+            for dof in range(work.shift.shape[0]):
+                work.shift[dof] = 0.0
+        outcome[LAST] = 1.0
+        lead(scheme, dt, known, k, problem, work)
+        strain = solve_increment(is_symmetric, is_bare, k, through, outcome)
+        if outcome[STOPPED] != 0.0:
+            return
+        if not outcome[LAST] <= outcome[WORST]:
+            outcome[WORST], outcome[WHERE] = outcome[LAST], k
+        close_lanes(problem.families, scheme, k, is_bare, through, outcome)
+        error = close_increment(scheme, k, strain, problem, loading, motion, work)
+        note_increment(k + choices[4], 0.0, 0.0, 0.0, 0.0, error, problem, thermal, motion, record)

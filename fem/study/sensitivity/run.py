@@ -1,0 +1,288 @@
+"""One run with the derivatives of its motion by parameters.
+
+The run is an ordinary one. Beside it go its shadows, the same deck with slightly other parameters, which are assembled
+and opened with every step but never solved: they begin each step from the motion of the run and its derivatives. After
+each chunk of accepted increments the march of dual numbers repeats it. The increments are those of the run: where they
+are automatic, they keep their fractions of the step, and the choice of these is not differentiated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.errors import FemError
+from fem.linear.choice import BAND, BORDER, CHAINS
+from fem.model import Model, Step
+from fem.model.named import number_named
+from fem.model.notices import warning
+from fem.runs.record import Factors, Modes, Requests, SilentSink
+from fem.runs.signals import places_of
+from fem.solve import outcome
+from fem.solve.clock import Clock, expected_increments, increments
+from fem.solve.loop import Run
+from fem.solve.newton.groups import Loading, Motion, Problem, Record
+from fem.solve.schemes import SCHEMES
+from fem.solve.step_run import Newton, StepRun
+from fem.solve.step_system import NO_ROPES, StepSystem, loading, record
+from fem.study.sensitivity.duals import (
+    OFFSETS,
+    STEP,
+    NoDerivative,
+    empty,
+    packed,
+    packed_forces,
+    room_like,
+    slopes,
+    width_of,
+)
+from fem.study.sensitivity.march import OUTCOME, STOPPED, WHERE, WORST, march_duals
+from fem.study.tracks import SeriesSink
+
+NUMBERS = ("increments", "kinematics", "values")
+"""Fields of a record that are numbers of increments."""
+POOR, LOST = 1e-8, 1e-2
+"""Fraction of the derivatives of an increment that is left after all solves: it is told, and there is no derivative."""
+SAME_MODE = 1e-6
+"""Frequencies closer than this are of one multiple mode."""
+
+
+class Found(SilentSink):
+    """Keeps frequencies and buckling factors: name -> number."""
+
+    hears_rows = hears_notices = False
+
+    def __init__(self) -> None:
+        self.found: dict[str, float] = {}
+
+    def modes(self, modes: Modes) -> None:
+        self.found |= modes.by_name
+
+    def factors(self, factors: Factors) -> None:
+        for number, factor in zip(factors.number.tolist(), factors.factor.tolist(), strict=True):
+            self.found[f"factor_{factors.step}_{number}"] = factor
+
+
+class Shadow(Run):
+    """A neighbour of a run: its steps are opened, never advanced."""
+
+    def __init__(self, model: Model, solver: str) -> None:
+        self.found_in = Found()
+        super().__init__(model, self.found_in, Requests(solver, fields=False))
+
+    def follow(self, step_run: StepRun) -> None:
+        step_run.open()
+        self.last = step_run
+
+    def instants(self, of: StepRun, times: Floats, steps: Floats) -> tuple[Floats, Floats]:
+        """Its own times (k + 1,) and increments (k,) in place of those of the run: equal ones as it has them, automatic
+        ones as the same fractions of its step. NoDerivative: it has another number of them."""
+        clock = self.last.clock
+        assert isinstance(clock, Clock) and isinstance(of.clock, Clock)
+        if clock.is_direct:
+            if expected_increments(self.last.step.timed) != expected_increments(of.step.timed):
+                raise NoDerivative(f"step {of.number}: a parameter changes the number of increments")
+            found = increments(clock.plan(len(steps)))
+            clock.advance(float(found[0][-1]), len(steps), 0)
+            return found
+        ratio = (clock.end - clock.start) / (of.clock.end - of.clock.start)
+        if ratio == 1.0 and clock.start == of.clock.start:
+            return times, steps
+        return clock.start + ratio * (times - of.clock.start), ratio * steps
+
+
+class Heard(StepRun):
+    """A step whose accepted increments the run differentiates."""
+
+    whole: Differentiated
+
+    def _accept(self, kept: Record, rows: Ints | None, times: Floats, steps: Floats, chunk: Loading) -> None:
+        self.whole.differentiate(self, kept, times, steps)
+        super()._accept(kept, rows, times, steps, chunk)
+
+    def break_off(self, reached: Ints) -> bool:
+        if reached.size:
+            raise NoDerivative(f"step {self.number}: an element breaks; the derivatives of what follows are not known")
+        return False
+
+
+class Differentiated(Run):
+    """A run with derivatives by parameters.
+
+    parameters  name -> value;  scales (s,): |value| of each, 1 where it is zero
+    series      the numbers over time that are kept: of the run, then of each shadow
+    """
+
+    kind = Heard
+    shadows: Sequence[Shadow]
+
+    def differentiate_by(
+        self, read: Callable[[Mapping[str, float]], Model], given: Mapping[str, float], parameters: Mapping[str, float],
+        names: Sequence[str],
+    ) -> None:  # fmt: skip
+        """Makes the shadows. ``read`` a model for values of parameters, of which some are ``given``; ``names`` of the
+        numbers over time. NoDerivative: a parameter changes more than numbers."""
+        self.parameters, self.width, shadows = dict(parameters), width_of(len(parameters)), list[Shadow]()
+        self.scales = np.array([abs(value) or 1.0 for value in parameters.values()])
+        for (name, value), scale in zip(parameters.items(), self.scales.tolist(), strict=True):
+            for offset in OFFSETS:
+                try:
+                    model = read({**given, name: value + offset * STEP * scale})
+                    if len(model.mesh.node_labels) != len(self.model.mesh.node_labels):
+                        raise NoDerivative("it changes how many nodes there are")
+                    shadows.append(Shadow(model, self.requests.solver))
+                except FemError as error:
+                    text = str(error).splitlines()[0]
+                    raise NoDerivative(f"there is no derivative by {name}: {text}") from error
+        self.shadows, self.worst, self.is_first = shadows, 0.0, False
+        self.series = [SeriesSink(run.model, tuple(names)) for run in (self, *shadows)]
+
+    def _step(self, number: int, step: Step) -> None:
+        refuse(number, step)
+        super()._step(number, step)
+        for run in self.shadows if step.small_motion else ():
+            run._step(number, run.model.steps[number - 1])
+
+    def follow(self, step_run: StepRun) -> None:
+        step_run.open()
+        for run in self.shadows:
+            run._step(step_run.number, run.model.steps[step_run.number - 1])
+        self._open(step_run)
+        try:
+            while not step_run.clock.is_finished:
+                step_run.advance()
+        except BaseException as error:
+            step_run.close(error)
+            raise
+        step_run.close()
+        for number, run in enumerate(self.shadows):
+            slot, offset = 1 + number // len(OFFSETS), OFFSETS[number % len(OFFSETS)]
+            for name in Motion._fields:
+                part = getattr(self.motion, name).array
+                getattr(run.progress.motion, name)[...] = part[..., 0] + offset * STEP * part[..., slot]
+            run.progress.time, run.progress.increment = run.last.clock.end, self.progress.increment
+
+    def small_motions(self) -> dict[str, tuple[float, Floats]]:
+        """Frequencies and buckling factors: name -> value, slopes (s,); NaN for those of a multiple mode, whose
+        derivatives are not defined one by one."""
+        told = [run.found_in.found for run in self.shadows]
+        found = {}
+        for name in told[0] if told else ():
+            values = np.array([each.get(name, np.nan) for each in told]).reshape(-1, len(OFFSETS))
+            own = (4.0 * (values[0, 1] + values[0, 2]) - values[0, 0] - values[0, 3]) / 6.0
+            family = name.rpartition("_")[0]
+            others = [each for of, each in told[0].items() if of != name and of.rpartition("_")[0] == family]
+            is_alone = all(abs(each - told[0][name]) > SAME_MODE * abs(own) for each in others)
+            found[name] = float(own), np.where(is_alone, slopes(list(values.T)) / self.scales, np.nan)
+        return found
+
+    def _open(self, step_run: StepRun) -> None:
+        """What the run and its shadows have become dual numbers."""
+        number, stage, width = step_run.number, step_run.stage, self.width
+        solver, families = stage.choice.solver, stage.system.families
+        if step_run.watched is not None or type(step_run.marcher) is not Newton:
+            raise NoDerivative(f"step {number}: there are no derivatives of ropes and stops that go slack or taut")
+        if solver not in (*CHAINS, BAND, BORDER):
+            raise NoDerivative(f"step {number}: derivatives need --solver chain, band or border")
+        if len(stage.bars.rods) and solver in CHAINS and families is not None:
+            raise NoDerivative(f"step {number}: derivatives of rods among other forces need --solver border")
+        its = [step_run, *(run.last for run in self.shadows)]
+        stages = [each.stage for each in its]
+        self.problem = self._problem(stages)
+        self.motion = packed([each.progress.motion for each in its], width)
+        self.room = room_like(stage.work, width)
+        self.room.state.array[:] = self.motion.state.array
+        self.is_first, self.of = True, self._recorded(step_run)
+
+    def _recorded(self, step_run: StepRun) -> tuple[Ints, Ints]:
+        """Nodes and elements that the numbers are made of; all where they are computed from others."""
+        numbers = list(map(number_named, self.series[0].names))
+        if self.system.bodies or any(each.quantity.derived for each in numbers):
+            return step_run.nodes, step_run.elements
+        found = []
+        for kind in ("n", "e"):
+            places = places_of(self.model, kind)
+            found.append(np.unique(np.array([places[each.label] for each in numbers if each.kind == kind], np.int64)))
+        return found[0], found[1]
+
+    def _problem(self, stages: Sequence[StepSystem]) -> Problem:
+        stage, choice = stages[0], stages[0].choice
+
+        def side_by_side(parts: Sequence[Any]) -> Any:
+            return packed(parts, self.width)
+
+        return Problem(
+            side_by_side([each.nodes for each in stages]), side_by_side([each.bars for each in stages]),
+            side_by_side([each.system.springs for each in stages]),
+            packed_forces([each.system.families for each in stages], self.width), stage.system.is_passive,
+            side_by_side([each.equations for each in stages]), NO_ROPES, choice.solver, choice.tree,
+            side_by_side([each.choice.plan for each in stages]),
+        )  # fmt: skip
+
+    def differentiate(self, step_run: StepRun, kept: Record, times: Floats, steps: Floats) -> None:
+        """Repeats accepted increments, which end at times[1:], with dual numbers."""
+        stage, width, count = step_run.stage, self.width, len(steps)
+        instants = [(times, steps), *(run.instants(step_run, times, steps) for run in self.shadows)]
+        its = [step_run, *(run.last for run in self.shadows)]
+        loadings = [loading(a.stage, a.progress.motion, *when) for a, when in zip(its, instants, strict=True)]
+        is_timed = any(not np.array_equal(each.time, times) for each in loadings)
+        acting = packed(loadings, width, plain=() if is_timed else ("dt", "time"))
+        room, before = record(stage, 1, *self.of), int(self.is_first)
+        numbers = {name: empty((count + before, *getattr(room, name).shape[1:]), width) for name in NUMBERS}
+        known = np.ascontiguousarray(kept.kinematics[:count, 0].reshape(count, -1))
+        found, scheme = np.zeros(OUTCOME), stage.coefficients
+        choices = np.array([scheme.secant, scheme.projects, scheme.lags, scheme.takes, before], np.int64)
+        row = np.array([*scheme[:11], scheme.late, scheme.onset], float)
+        is_symmetric = not (scheme.secant or np.any(stage.bars.blocks[:, 4]))
+        march_duals(
+            is_symmetric, scheme.extrapolation, choices, row, known, stage.limits, self.problem, acting, self.motion,
+            self.room, room._replace(**numbers), found,
+        )  # fmt: skip
+        self.worst = max(self.worst, float(found[WORST]))
+        when = f"step {step_run.number}: the equilibrium at time {times[1 + int(found[WHERE])]:.6g}"
+        if found[STOPPED] or not found[WORST] <= LOST:
+            raise NoDerivative(f"{when} has no derivative: {KINK}")
+        if found[WORST] > POOR:
+            step_run.notify(
+                warning(f"{when} is nearly singular: derivatives are known to {found[WORST]:.1g} of theirs")
+            )
+        self.is_first = False
+        self._note([numbers[name].array for name in NUMBERS], room, before, instants, step_run)
+
+    def _note(
+        self, arrays: Sequence[Floats], room: Record, before: int, instants: Sequence[tuple[Floats, Floats]],
+        step_run: StepRun,
+    ) -> None:  # fmt: skip
+        """Rows of the run and of its shadows, which have its numbers moved by the derivatives, to their series.
+        before  1: the first row is that before the first increment"""
+        of, first = self.of, step_run.progress.increment + 1 - before
+        arrays = [np.ascontiguousarray(np.moveaxis(each, -1, 0)[: 1 + len(self.parameters)]) for each in arrays]
+        for number, (time, dt) in enumerate(instants):
+            shadow = self.shadows[number - 1] if number else None
+            slot, offset = (1 + (number - 1) // 4, OFFSETS[(number - 1) % 4] * STEP) if number else (0, 0.0)
+            parts: dict[str, Any] = dict(zip(NUMBERS, (each[0] + offset * each[slot] for each in arrays), strict=True))
+            shown = room._replace(**parts)
+            stage = (shadow.last if shadow else step_run).stage
+            time, dt = time[1 - before :], np.append(np.zeros(before), dt)
+            outcome.gather_reactions(stage.system.bodies, of[0], shown.kinematics)
+            outcome.note_loads(stage.environment, of[0], time, None, shown.kinematics)
+            shown.values[:, self.gone[of[1]]] = 0.0
+            rows, since = np.arange(len(time)), stage.environment.sea_from
+            found = outcome.rows_of(step_run.number, shown, rows, first + rows, time, dt, of, False, since)
+            self.series[number].rows(found)
+
+
+KINK = "a line is just slack there, or the structure is about to buckle"
+
+
+def refuse(number: int, step: Step) -> None:
+    """NoDerivative: what this step does has none here."""
+    if step.dynamic and not SCHEMES[step.dynamic.integrator](step.dynamic).is_recursion:
+        raise NoDerivative(f"step {number}: there are no derivatives of {step.dynamic.integrator}")
+    if step.harmonic:
+        raise NoDerivative(f"step {number}: there are no derivatives of *STEADY STATE DYNAMICS")
+    if getattr(step.procedure, "riks", None) is not None:
+        raise NoDerivative(f"step {number}: there are no derivatives of *STATIC, RIKS")

@@ -1,0 +1,215 @@
+"""Derivatives of runs: closed forms, laws of similarity, central differences of runs; refusals; files and the command.
+
+One shape of dual numbers takes a minute to compile: all decks but that of the pendulum, whose increments depend on a
+parameter, are of the same.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import fem
+from fem.cli import main
+from fem.compiled.choice import is_plain
+from fem.study.sensitivity.duals import NoDerivative
+from fem.study.tracks import tracked
+from tests.sensitivity.decks import LINE, STRING, SWING, hanging
+
+pytestmark = pytest.mark.skipif(is_plain(), reason="dual numbers need our own compiler")
+BAR = """*PARAMETER
+EA = 200.
+F = 3.
+*NODE, NSET=ALL
+1, 0, 0, 0
+2, 4, 0, 0
+*ELEMENT, TYPE=T3D2, ELSET=BAR
+1, 1, 2
+*MATERIAL, NAME=M
+*ELASTIC
+<EA>
+*SOLID SECTION, ELSET=BAR, MATERIAL=M
+1.
+*BOUNDARY
+1, 1, 3
+2, 2, 3
+*STEP
+*STATIC
+1., 1.
+*CLOAD
+2, 1, <F>
+*NODE PRINT, NSET=ALL
+U, RF
+*EL PRINT, ELSET=BAR
+T
+*END STEP
+"""
+
+
+def by_differences(deck: str, name: str, names: tuple[str, ...], h: float = 1e-3) -> np.ndarray:
+    """(k, c) derivatives from four runs, of fourth order, iterated to round-off."""
+    value = fem.parse_deck(deck).parameters[name]
+    found = []
+    for step in (-2.0, -1.0, 1.0, 2.0):
+        model = fem.parse_deck(deck, {name: value * (1.0 + step * h)})
+        criteria = {"residual_relative": None, "residual_absolute": None}
+        steps = tuple(replace(its, controls=replace(its.controls, **criteria)) for its in model.steps)
+        found.append(tracked(replace(model, steps=steps), names).values)
+    return (8.0 * (found[2] - found[1]) - (found[3] - found[0])) / (12.0 * h * value)
+
+
+def chain_of(lengths: np.ndarray, span: float, rise: float, ea, weight) -> tuple[np.ndarray, np.ndarray]:
+    """Horizontal and vertical force of the first bar of a hanging chain, and their derivatives by E A and the density.
+
+    Bar i pulls with (H, V - w_1 - ... - w_i), w_i the weight of the node behind bar i; its length is L (1 + T/EA).
+    Their sums are span and rise. Newton's method and derivatives with complex steps, exact to round-off.
+    Source: Irvine, Cable Structures, 1981, section 1.3, for a chain of bars.
+    """
+
+    def ends(h, v, ea, rho):
+        loads = 5.0 * rho * (lengths[:-1] + lengths[1:])
+        vertical = v + np.concatenate([[0.0], np.cumsum(loads)])
+        pull = np.sqrt(h * h + vertical * vertical)
+        stretched = lengths * (1.0 + pull / ea)
+        return np.array([np.sum(stretched * h / pull) - span, np.sum(stretched * vertical / pull) - rise])
+
+    x, tiny = np.array([30.0, -50.0]), 1e-30j
+    for _ in range(60):
+        matrix = np.column_stack([ends(x[0] + tiny, x[1], ea, weight).imag, ends(x[0], x[1] + tiny, ea, weight).imag])
+        x = x - 0.7 * np.linalg.solve(matrix / 1e-30, ends(*x, ea, weight).real)
+    by = [ends(*x, ea + tiny, weight).imag / 1e-30, ends(*x, ea, weight + tiny).imag / 1e-30]
+    return x, -np.linalg.solve(matrix / 1e-30, np.column_stack(by))
+
+
+def test_a_hanging_chain_over_its_stiffness_and_weight():
+    deck, lengths = hanging()
+    found = fem.sensitivity(fem.parse_deck(deck), ["EA", "rho"], ["T_e1"])
+    force, slopes = chain_of(lengths, 8.0, 0.8, 400.0, 1.5)
+    pull = float(np.hypot(*force))
+    assert found.value("T_e1") == pytest.approx(pull, rel=1e-9)
+    assert list(found.slope("T_e1").values()) == pytest.approx((force @ slopes / pull).tolist(), rel=1e-8)
+
+
+def test_a_pendulum_is_similar_to_longer_ones():
+    """With increments that follow the period, u ~ L, v ~ sqrt(L), and tensions stay: the period is T ~ sqrt(L). A bar
+    keeps its strain. Source: dimensional analysis."""
+    found = fem.sensitivity(fem.parse_deck(SWING), ["L"], ["U1_n2", "U3_n2", "V3_n2", "T_e1"])
+    u1, u3, v3, pull = found.track.values.T
+    d1, d3, dv, dpull = found.slopes[..., 0].T
+    size = np.abs(u3).max() / 1.3
+    assert np.abs(d1 - u1 / 1.3).max() < 1e-8 * size
+    assert np.abs(d3 - u3 / 1.3).max() < 1e-8 * size
+    assert np.abs(dv - v3 / 2.6).max() < 1e-8 * np.abs(v3).max()
+    assert np.abs(dpull).max() < 1e-8 * pull.max()
+    time = [its.time[-1] for its in found.shadows]
+    period = (8.0 * (time[2] - time[1]) - (time[3] - time[0])) / (12.0 * 2e-4 * 1.3)
+    assert period == pytest.approx(0.5 * found.track.time[-1] / 1.3, rel=1e-8)
+
+
+def test_frequencies_of_a_string_over_its_tension():
+    """f ~ sqrt(T/m): df/dT = f/2T, df/dm = -f/2m, for any number of bars (lumped masses on a string)."""
+    found = fem.sensitivity(fem.parse_deck(STRING), ["T", "m"], ["frequency_1_1"])
+    for number in (1, 2, 3):
+        frequency, slopes, _ = found.of(f"frequency_1_{number}")
+        exact = math.sqrt(50.0 / 0.4) * math.sin(number * math.pi / 16.0) / math.pi
+        assert frequency == pytest.approx(exact, rel=1e-9)
+        assert slopes.tolist() == pytest.approx([exact / 100.0, -exact / 0.8], rel=1e-8)
+
+
+def test_statics_then_a_motion_equal_differences_of_runs():
+    names = ("U1_n4", "U3_n3", "V3_n3", "A1_n2", "RF3_n1", "COOR3_n3", "E_e2", "T_e1", "T_e3", "kinetic", "strain",
+             "dissipated")  # fmt: skip
+    found = fem.sensitivity(fem.parse_deck(LINE), ["EA", "F", "beta"], names)
+    for place, name in enumerate(("EA", "F", "beta")):
+        expected = by_differences(LINE, name, names)
+        size = np.abs(expected).max(axis=0)
+        assert np.all(np.abs(found.slopes[..., place] - expected).max(axis=0) <= 1e-6 * size)
+    assert found.slope("max:T_e1")["F"] == found.slopes[found.track.values[:, 7].argmax(), 7, 1]
+    mean = by_differences(LINE, "F", names)[:, 7]
+    assert found.slope("mean:T_e1")["F"] == pytest.approx(
+        np.trapezoid(mean, found.track.time) / np.ptp(found.track.time), rel=1e-6
+    )
+
+
+def test_a_bar_is_as_its_formula_says():
+    """u = F l/EA, without NLGEOM: exact."""
+    found = fem.sensitivity(fem.parse_deck(BAR), ["EA", "F"], ["U1_n2", "T_e1"])
+    assert found.value("U1_n2") == pytest.approx(0.06, rel=1e-12)
+    assert found.slope("U1_n2") == pytest.approx({"EA": -0.06 / 200.0, "F": 0.02}, rel=1e-9)
+    assert found.slope("T_e1") == pytest.approx({"EA": 0.0, "F": 1.0}, rel=1e-9, abs=1e-12)
+
+
+def test_an_optimum_is_found_by_gradients():
+    """The stiffness at which u = F l/EA is 0.1: 120."""
+    from scipy.optimize import minimize
+
+    f = fem.gradient(fem.parse_deck(BAR), "U1_n2", ["EA"])
+
+    def off(x):
+        value, slope = f(x)
+        return (10.0 * value - 1.0) ** 2, 20.0 * (10.0 * value - 1.0) * slope
+
+    found = minimize(off, f.x0, jac=True, bounds=[(50.0, 400.0)])
+    assert found.x[0] == pytest.approx(120.0, rel=1e-3)
+    assert f.runs == found.nfev
+
+
+@pytest.mark.parametrize(
+    ("change", "by", "why"),
+    [
+        (("*NO COMPRESSION", "*NO COMPRESSION"), ["Q"], "no \\*PARAMETER Q"),
+        (("", ""), ["EA", "EA"], "1 to 7 different parameters"),
+        (("*STATIC\n1., 1.", "*DYNAMIC, DIRECT, EXPLICIT\n1e-3, 1e-2"), ["EA"], "no derivatives of EXPLICIT"),
+        (("*ELASTIC\n<EA>", "*INEXTENSIBLE\n*NO COMPRESSION\n*DENSITY\n<EA>"), ["EA"], "slack or taut"),
+    ],
+)
+def test_what_has_no_derivative_is_refused_by_name(change, by, why):
+    text = BAR.replace("*STEP\n", "*STEP, NLGEOM\n").replace("*ELASTIC\n<EA>", "*ELASTIC\n<EA>\n*DENSITY\n1.")
+    text = text.replace("*ELASTIC\n<EA>\n*DENSITY\n1.", change[1]) if "INEXT" in change[1] else text.replace(*change)
+    with pytest.raises((NoDerivative, fem.CommandError), match=why):
+        fem.sensitivity(fem.parse_deck(text), by)
+
+
+def test_a_parameter_that_counts_has_no_derivative():
+    with pytest.raises(NoDerivative, match="no derivative by bars"):
+        fem.sensitivity("inputs/hanging_chain.inp", ["bars"])
+
+
+def test_the_command_writes_derivatives_and_what_limits_the_result(tmp_path, capsys):
+    deck, folder = tmp_path / "bar.inp", tmp_path / "out"
+    deck.write_text(BAR)
+    asked = ["--sensitivity", "F", "--uncertain", "EA=50%,F=2.7:3.6", "--quiet"]
+    assert main(["run", str(deck), "--output", str(folder), *asked]) == 0
+    said = capsys.readouterr().out
+    assert "derivatives by F = 3, EA = 200" in said
+    assert "what limits this result" in said
+    head, *lines = (folder / "sensitivity.csv").read_text().splitlines()
+    assert head == "number,value,time,F,EA"
+    row = next(line for line in lines if line.startswith("max:U1_n2,")).split(",")
+    assert [float(each) for each in row[1:]] == pytest.approx([0.06, 1.0, 0.02, -0.0003], rel=1e-9)
+    head, *lines = (folder / "nodes_sensitivity.csv").read_text().splitlines()
+    assert head.startswith("step,increment,time,node,U1_by_F,U1_by_EA,")
+    limits = {line["number"]: line for line in json.loads((folder / "run.json").read_text())["uncertain"]["limits"]}
+    found = limits["max:U1_n2"]
+    assert found["limited_by"] == "EA"
+    assert found["curved"] == "EA"  # u = F l/EA: twice as much, or two thirds
+    assert found["above"] == pytest.approx(math.hypot(0.06, 0.012), rel=1e-6)
+    assert found["below"] == pytest.approx(math.hypot(0.02, 0.006), rel=1e-6)
+    assert limits["max:T_e1"]["limited_by"] == "F"
+    assert (folder / "tornado.png").stat().st_size > 5000
+    page = fem.report(folder)
+    assert "What limits this result" in page.read_text()
+    assert main(["run", str(deck), "--output", str(folder), "--quiet"]) == 0
+    assert not any((folder / name).exists() for name in ("sensitivity.csv", "uncertain.csv", "tornado.png"))
+
+
+@pytest.mark.parametrize("text", ["EA", "EA=5", "EA=0%", "EA=3:1", "EA=300:400", "Q=5%", "EA=5%,EA=6%"])
+def test_ranges_that_make_no_sense_are_refused(tmp_path, text, capsys):
+    deck = tmp_path / "bar.inp"
+    deck.write_text(BAR)
+    assert main(["run", str(deck), "--output", str(tmp_path / "out"), "--uncertain", text]) == 2
+    assert not (tmp_path / "out").exists()
