@@ -21,6 +21,7 @@ from fem.model.curves import Constant, Follow, evaluate
 from fem.model.facts import natural_lengths
 from fem.model.free_bodies import rotation, rotation_vector, spin
 from fem.model.surroundings import water_at
+from fem.model.twists import find_twists
 
 
 @frozen
@@ -79,6 +80,9 @@ NODAL = [
     # recorded only if there are contacts with the seabed, and if nodes are loaded
     vector("CFORCE", "contact force", "force", derived=lambda of: np.zeros_like(of["U"])),
     vector("CF", "concentrated force", "force", derived=lambda of: np.zeros_like(of["U"])),
+    # recorded only if lines twist
+    vector("SKT", "curvatures and twist", "1/length", component="SK", derived=lambda of: np.zeros_like(of["U"])),
+    vector("SMT", "moments and torque", "force length", component="SM", derived=lambda of: np.zeros_like(of["U"])),
     vector("TF", "total force", "force", derived=lambda of: of["RF"] + of["CF"]),
     vector(
         "COORD", "position", "length", component="COOR", figure="positions", derived=lambda of: of.coordinates + of["U"]
@@ -120,8 +124,15 @@ ENERGIES["energy_error"] = "ETOTAL"
 WHOLE = [Quantity(name, name, "energy") for name in ENERGIES]
 
 
-def recorded_rows(touches: bool, is_loaded: bool) -> int:
-    """Number of quantities of nodes that a run records; touches: there are contacts, is_loaded: there is ``*CLOAD``."""
+CONTACT, BENDING = RECORDED["NODE"], CONCENTRATED + 1
+"""Index of CFORCE, and of SKT, which SMT follows."""
+
+
+def recorded_rows(touches: bool, is_loaded: bool, twists: bool = False) -> int:
+    """Number of quantities of nodes that a run records; touches: there are contacts, is_loaded: there is ``*CLOAD``,
+    twists: lines twist."""
+    if twists:
+        return BENDING + 2
     return CONCENTRATED + 1 if is_loaded else RECORDED["NODE"] + touches
 
 
@@ -157,6 +168,19 @@ def angles_of(model: Model) -> Angles:
     if not _angles or _angles[0][0] is not model:
         _angles[:] = [(model, model.angles(natural_lengths(model.mesh, model.rest_lengths)))]
     return _angles[0][1]
+
+
+_twisted: list[tuple[Model, Ints]] = []
+"""Nodes of angles that twist of the latest model."""
+
+
+def twisted_at(model: Model) -> Ints:
+    """Nodes (rising) with angles that twist."""
+    if not _twisted or _twisted[0][0] is not model:
+        found = find_twists(model, natural_lengths(model.mesh, model.rest_lengths)) if model.may_twist else None
+        nodes = np.zeros(0, np.int64) if found is None else np.unique(model.bent_at[0][found.angles, 1])
+        _twisted[:] = [(model, nodes)]
+    return _twisted[0][1]
 
 
 def says_si(heading: Iterable[str]) -> bool:
@@ -243,6 +267,11 @@ class Values:
         found = np.zeros((2, *self["U"].shape[:-1]))
         for one, over in zip(found, (angles.length, angles.softness), strict=True):
             np.maximum.at(one.T, at, (phi / over).T)
+        twisted = twisted_at(model)
+        if len(twisted):
+            there = np.isin(indices, twisted)
+            found[0, ..., there] = np.hypot(self["SKT"][..., 0], self["SKT"][..., 1])[..., there].T
+            found[1, ..., there] = np.hypot(self["SMT"][..., 0], self["SMT"][..., 1])[..., there].T
         return found
 
     @cached_property

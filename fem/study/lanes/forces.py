@@ -53,6 +53,7 @@ class LaneForces(NamedTuple):
     bending: Any = None
     bending_damping: Any = None
     moments: Any = None
+    twist: Any = None
 
 
 def is_single(family: Family) -> bool:
