@@ -214,7 +214,7 @@ def straighten(draft: Draft, mesh: Mesh) -> None:
         section = entry.value
         if not isinstance(section, BarSection) or not section.torsion or section.is_straight:
             continue
-        own: Flags = is_laid[mesh.element_nodes[mesh.element_sets[entry.element_set]]].all(axis=1)
+        own: Flags = np.asarray(is_laid[mesh.element_nodes[mesh.element_sets[entry.element_set]]].all(axis=1))
         if own.all() and len(own):
             draft.properties[at] = entry._replace(value=replace(section, is_straight=True))
         elif own.any():
@@ -240,6 +240,8 @@ def check_twists(draft: Draft, model: Model) -> None:
     if found is None:
         return
     bars = np.unique(model.bent_at[1][found.angles])
+    if any(section.coupling for section in model.sections):
+        draft.notice("COUPLING: T of its bars in tables is EA e; the tension is that and C times the twist SK3")
     gone = [(entry.target, place) for entry, place in draft.failures]
     gone += [removal for step in draft.steps for removal in step.removals]
     for target, place in gone:
@@ -295,8 +297,11 @@ def blame_bent(draft: Draft, mesh: Mesh, clamped: set[int]) -> None:
     laid = [piece.labels for catenary in draft.catenaries for piece in catenary.pieces]
     is_laid = np.isin(mesh.node_labels, np.concatenate([np.zeros(0, np.int64), *laid]))
     nodes, bars = find_angles(mesh, clamped)
-    beams = [entry for entry in draft.properties if isinstance(entry.value, BarSection)]
-    sections = [replace(entry.value, is_straight=entry.card.has(STRAIGHT)) for entry in beams]
+    sections = [
+        replace(entry.value, is_straight=entry.card.has(STRAIGHT))
+        for entry in draft.properties
+        if isinstance(entry.value, BarSection)
+    ]
     stiff = np.zeros(len(mesh.element_labels), np.bool_)
     for section in (each for each in sections if each.torsion):
         stiff[mesh.element_sets[section.element_set]] = True

@@ -139,6 +139,15 @@ def find_twists(model: Any, lengths: Floats) -> Twists | None:
     return _made(model, np.array(sorted(chosen), np.int64), own, holds, straight, lengths)
 
 
+def curved_bars(model: Any, lengths: Floats) -> Ints:
+    """Bars beside angles that are bent at rest, in the shape that is drawn: the deck has these nodes of it only."""
+    found = find_twists(model, lengths) if model.may_twist else None
+    if found is None:
+        return np.zeros(0, np.int64)
+    bars = model.bent_at[1][found.angles[found.rest[:, :2].any(axis=1)]]
+    return np.unique(bars[bars >= 0])
+
+
 def shear_modulus(section: Any, material: Any) -> float:
     """G of a section, or of its material."""
     return float(section.shear or material.young / (2.0 * (1.0 + material.poisson)))

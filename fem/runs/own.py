@@ -52,7 +52,7 @@ PLOTTED = tuple(f"{name}.png" for name in FIGURES[:3])
 PICTURES = tuple(f"{name}.{form}" for name in FIGURES for form in FORMATS) + tuple(f"{FILM}.{form}" for form in FILMS)
 PICTURES += (REPORT,)
 """All that is drawn into a folder of results, out of date once the deck is run again."""
-POSTED = ".", r"(rainflow|range)_[A-Z]+[1-3]?_.+\.(csv|png)"
+POSTED = ".", r"((rainflow|range)_[A-Z]+[1-3]?|kink)_.+\.(csv|png)"
 """Folders and names of files that ``fem post`` writes beside the tables; out of date once the deck is run again."""
 
 

@@ -285,3 +285,25 @@ def test_a_straight_line_twists_where_something_twists_it(numbers, supports, twi
     system = assemble(fem.parse_deck(rod(places, None, numbers=numbers, supports=supports)))
     assert (system.twists is not None) == twists
     assert (len(system.coordinates) > 5) == twists
+
+
+def test_a_hung_rope_untwists():
+    """With weight W at a free end and its own weight w: - C (W L + w L^2/2)/(EA GJ - C^2) of the whole end; exact."""
+    stretch, torsion, coupling, length, bars = 1e3, 0.5, 8.0, 10.0, 5
+    places = np.column_stack([*np.zeros((2, bars + 1)), -np.linspace(0.0, length, bars + 1)])
+    text = rod(
+        places, None, order=(1, -1), numbers="1., 1e-5, 0., 1e-5, 1e-3", young=stretch, shear=torsion / 1e-3,
+        coupling=coupling, density=3.0,
+        steps="*STEP, NLGEOM\n*STATIC\n1., 1.\n*CONTROLS, RESI_GLOB_RELA=1e-10\n*DLOAD\nLINE, GRAV, 1., 0., 0., -1.\n"
+        "*CLOAD\n6, 3, -5.\n*END STEP",
+    ).replace("COUPLING=8.0", "COUPLING=8.0, STRAIN=ENGINEERING")  # fmt: skip
+    run = Run(fem.parse_deck(text), SilentSink(), NO_WISHES)
+    run.run()
+    system, u = run.system, run.progress.motion.u
+    spins = u[3 * system.shown :: 3] / system.twists.radius
+    place = (system.coordinates + u.reshape(-1, 3))[:6]
+    half = 0.5 * length / bars
+    strain = np.linalg.norm(place[5] - place[4]) / (2.0 * half) - 1.0
+    end = spins[4] - coupling * strain / torsion * half  # the spin is that of the middle of the last bar
+    exact = -coupling * (5.0 * length + 1.5 * length**2) / (stretch * torsion - coupling**2)
+    assert end == pytest.approx(exact, rel=1e-9)
