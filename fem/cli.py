@@ -321,6 +321,9 @@ def add_analyses(commands: Any) -> None:
     text = "set of the elements that form the line"
     line.add_argument("--set", dest="members", metavar="LINE", required=True, help=text)
     line.set_defaults(command=late("fem.show.shapes:line_range", is_told=True))
+    loops = questions.add_parser("kink", help="torque over the one at which a line under tension buckles into a loop")
+    loops.add_argument("--set", dest="members", metavar="LINE", required=True, help=text)
+    loops.set_defaults(command=late("fem.show.shapes:kink", is_told=True))
     series = "series from the tables: T of element 12, U3 of node 5; T_TOPS: at each instant the largest in a set; "
     series += "T_e1/A+SM_n1/W: a sum, here a stress"
     number_of_line = "T, or a number of the nodes such as SK or U3"
@@ -329,6 +332,8 @@ def add_analyses(commands: Any) -> None:
         question.add_argument("folder", metavar="DIR", type=option.folder_name, help="folder with the results of a run")
         question.add_argument("--what", metavar=what, required=True, help=text)
         option.add_window(question)
+    loops.add_argument("folder", metavar="DIR", type=option.folder_name, help="folder with the results of a run")
+    option.add_window(loops)
 
 
 def add_structures(commands: Any) -> None:

@@ -47,6 +47,7 @@ CARDS = {"NODE": "NSET=ALL", "EL": "ELSET=BARS"}
 
 def asked(kind: str, names: str) -> str:
     """PRINT and FILE requests of a kind."""
+    names = names.replace(", TF", ",\nTF")  # a data line holds at most 16 entries
     return "".join(f"*{kind} {medium}, {CARDS[kind]}\n{names}\n" for medium in ("PRINT", "FILE"))
 
 

@@ -72,9 +72,9 @@ class Body:
         return moved
 
 
-def bodies_of(model: Model) -> tuple[Body, ...]:
-    """The rigid bodies of a model, in order."""
-    mesh, size = model.mesh, 3 * len(model.mesh.node_labels)
+def bodies_of(model: Model, count: int) -> tuple[Body, ...]:
+    """The rigid bodies of a model, in order.  count: number of nodes, those of spins included"""
+    mesh, size = model.mesh, 3 * count
     found = []
     for number, body in enumerate(model.bodies):
         (reference,) = mesh.nodes_of(body.node)

@@ -281,7 +281,7 @@ def load_set(system: System, environment: Environment) -> LoadSet:
     """Nodal vectors of all dead loads in force; loads of bars (body forces, weight, buoyancy) go half to each end."""
     forces = (*environment.nodal, *environment.released, *environment.moments)
     vectors = [case.field for case in (*environment.nodal, *environment.released)]
-    vectors += [couples(system.model, case.field) for case in environment.moments]
+    vectors += [couples(system.model, case.field, len(system.labels)) for case in environment.moments]
     vectors += [_to_nodes(system, case.field * system.volume[:, None]) for case in environment.body]
     vectors += [_to_nodes(system, case.field * system.element_mass[:, None]) for case in environment.gravity]
     lifts = buoyancy_cases(system, environment.flows)

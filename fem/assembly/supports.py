@@ -176,6 +176,10 @@ def no_supports(system: System) -> Supports:
     held = np.zeros(size, np.bool_)
     held[2::3] = system.planar
     held |= np.repeat(system.idle, 3)
+    if system.twists is not None:  # the spins of clamps, and all but the first component of each
+        spins = held[3 * system.shown :].reshape(-1, 3)
+        spins[:, 1:] = True
+        spins[system.twists.node >= 0, 0] = True
     group[:size][held] = group[size:] = IMPLICIT
     for body in system.bodies:
         group[body.driven], group[body.dofs] = IMPLICIT, PINNED
@@ -224,12 +228,32 @@ def hold_idle(system: System, supports: Supports, u: Floats) -> Supports:
 
 
 def dofs_of(system: System, boundary: Boundary) -> Ints:
-    """Dofs that a boundary condition prescribes: of nodes, or a rotation of the rigid body with this reference node."""
+    """Dofs that a boundary condition prescribes: of nodes, a rotation of the rigid body with this reference node, or
+    the spins of lines that are clamped at this node."""
     first = 3 * system.nodes_of(boundary.target)
     if boundary.dof <= 3:
         return first + boundary.dof - 1
+    if len(spins := spins_at(system, boundary)):
+        return 3 * (system.shown + spins)
     (body,) = (each for each in system.bodies if each.driven[0] == first[0])
     return body.driven[[boundary.dof - 1]]
+
+
+def spins_at(system: System, boundary: Boundary) -> Ints:
+    """Spins of clamps at the node of a boundary condition."""
+    if system.twists is None:
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(np.isin(system.twists.node, system.nodes_of(boundary.target)))
+
+
+def value_of(system: System, boundary: Boundary) -> Floats | float:
+    """The value of a boundary condition in the unit of its dofs: spins are lengths, along their bars."""
+    if boundary.dof <= 3 or not len(spins := spins_at(system, boundary)):
+        return boundary.value
+    assert system.twists is not None
+    first, second = system.element_nodes[system.twists.bars[spins]].T
+    way = np.sign(system.coordinates[second] - system.coordinates[first])[:, boundary.dof - 4]
+    return np.asarray(boundary.value * way * system.twists.radius[spins])
 
 
 def hold_axes(system: System, axes: str, node: int, entries: list[Boundary], u: Floats) -> Iterator[Boundary]:
@@ -265,23 +289,23 @@ def _apply(
     # Like a dof of the IMPLICIT group, except that loads on it are allowed: they go into its reaction.
     known = {pair: k for k, pair in enumerate(groups) if k != IMPLICIT}
     for boundary in boundaries:
-        dofs, order = dofs_of(system, boundary), KINDS[boundary.kind]
+        dofs, order, given = dofs_of(system, boundary), KINDS[boundary.kind], value_of(system, boundary)
         curve: Curve
         if boundary.amplitude is not None:
             curve = follow(system.model, boundary.amplitude, span)
-            base[dofs], rate[dofs], value[dofs] = (0.0 if order == 0 else u[dofs]), v[dofs], boundary.value
+            base[dofs], rate[dofs], value[dofs] = (0.0 if order == 0 else u[dofs]), v[dofs], given
         elif boundary.kind == "FIXED":
             curve = Constant(0.0)
             base[dofs], value[dofs] = u[dofs], 0.0
         elif order == 0 and span.ramps:
             curve = Ramp(span.start, span.end, 0.0, 1.0)
-            base[dofs], value[dofs] = u[dofs], boundary.value - u[dofs]
+            base[dofs], value[dofs] = u[dofs], given - u[dofs]
         elif order == 0:
             curve = Constant(0.0)
-            base[dofs], value[dofs] = boundary.value, 0.0
+            base[dofs], value[dofs] = given, 0.0
         else:
             curve = span.rise(0.0, 1.0)
-            base[dofs], rate[dofs], value[dofs] = u[dofs], v[dofs], boundary.value
+            base[dofs], rate[dofs], value[dofs] = u[dofs], v[dofs], given
         pair = (order, curve)
         if pair not in known:
             known[pair] = len(groups)

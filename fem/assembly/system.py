@@ -18,11 +18,14 @@ from fem.forces import bar
 from fem.forces.bar import CONSTANTS, MASS_FRACTIONS, Bars, blocks_of
 from fem.forces.families import FAMILIES, FIRST, Groups, acting, are_viscous, massive_ones, write_masses
 from fem.forces.laws import BEYOND, BILINEAR, ENGINEERING, GREEN, LEG, LINEAR, MEASURES, RIGID, TABLE, law_of
+from fem.forces.protocol import Family
 from fem.forces.springs import Curve, Springs, table_rows
 from fem.model import BarSection, Dashpot, Expansion, Model, Spring
-from fem.model.facts import added_mass_per_length, given_lengths, of_sections
+from fem.model.facts import added_mass_per_length, given_lengths, natural_lengths, of_sections
 from fem.model.free_bodies import mass_between, second_moments
-from fem.model.mesh import AXIAL
+from fem.model.mesh import AXIAL, Label
+from fem.model.quantities import BENDING, CONTACT
+from fem.model.twists import NoTwist, Twists, find_twists, shear_modulus
 
 BAR_FAMILY, SPRING_FAMILY, MASS_FAMILY, PULLEY_FAMILY = 0, 1, 2, -1
 """``PULLEY_FAMILY``: ropes over pulleys until they are assigned to their own family of forces."""
@@ -39,7 +42,7 @@ class System:
     bars, springs   arrays the kernels read, families the groups of all others (``forces/families.py``) or None
     is_passive      there are only bars, springs and dashpots;  has_flow: some force is not the gradient of an energy
     state           (s,) initial values of the families' state variables
-    touching        (q, 2) nodes and states of contact forces
+    touching        (q, 3) nodes, quantities and first states of vectors that families note
     pairs           (p, 2) nodes that springs and families couple: those of ``Tangent``
     mass            (n,)    diagonal nodal mass, per direction
     directed_mass   (n, 9)  mass that families add to nodes, row by row, renewed as they move (empty: none);
@@ -56,6 +59,8 @@ class System:
     shed            (c,)    nonstructural masses that are removed
     planar          (n,)    nodes of T2D2 bars, held in z
     expansions      (index of bars, law) pairs with thermal expansion
+    twists          of lines that twist: behind the nodes of the mesh follows one for each spin, whose first
+                    component is the spin times a radius; None: nothing twists
     equations       as in the model, with dof = 3 * node + axis
     bodies          rigid bodies, whose pinned nodes are supported
     node_index, element_index   label -> index
@@ -85,10 +90,11 @@ class System:
     bodies: tuple[Body, ...]
     node_index: Indices
     element_index: Indices
+    twists: Twists | None = None
     families: Groups = None
     is_passive: bool = True
     state: Floats = field(default_factory=lambda: np.zeros(0))
-    touching: Ints = field(default_factory=lambda: np.zeros((0, 2), np.int64))
+    touching: Ints = field(default_factory=lambda: np.zeros((0, 3), np.int64))
     directed_mass: Floats = field(default_factory=lambda: np.zeros((0, 9)))
 
     @property
@@ -141,7 +147,13 @@ class System:
         idle[[node for pair in self.model.links for node in pair]] = False
         for plane in self.model.planes:
             idle[plane.pairs(self.model.mesh)] = False
+        idle[self.shown :] = False
         return idle
+
+    @property
+    def shown(self) -> int:
+        """Number of nodes of the mesh, without those of spins."""
+        return len(self.model.mesh.node_labels)
 
     @property
     def grounded(self) -> Flags:
@@ -174,6 +186,8 @@ class System:
         """``node 12 dof 3`` in the user's labels."""
         if dof // 3 in (corners := self.model.corners):
             return f"the rigid body of node {corners[dof // 3]}"
+        if dof // 3 >= self.shown:
+            return str(self.labels[dof // 3])
         return f"node {self.labels[dof // 3]} dof {dof % 3 + 1}"
 
     def label_of_bar(self, index: int) -> int:
@@ -231,6 +245,14 @@ def linearised(bars: Bars, u: Floats) -> Bars:
     return bars._replace(constants=constants, kinds=kinds, blocks=blocks_of(kinds, constants))
 
 
+def noted(family: Family, group: Any) -> Ints:
+    """(q, 3) nodes, quantities and first states of the vectors among the states of a family."""
+    rows = [(node, CONTACT, first) for node, first in family.touching(group).tolist()]
+    for node, first in family.bending(group).tolist():
+        rows += [(node, BENDING, first), (node, BENDING + 1, first + 3)]
+    return np.array(rows, np.int64).reshape(-1, 3)
+
+
 def with_families(system: System) -> System:
     """The system with the groups of all families, the nodes they couple, and the elements whose force they compute."""
     if not any(one.wanted(system.model) for one in FAMILIES):
@@ -242,7 +264,7 @@ def with_families(system: System) -> System:
         groups.append(group)
         pairs = np.ascontiguousarray(np.concatenate([pairs, one.pairs(group)]))
         state = np.concatenate([state, one.states(group)])
-        touching = np.concatenate([touching, one.touching(group)])
+        touching = np.concatenate([touching, *(own for own in (noted(one, group),) if len(own))])
         elements = one.elements(group)
         family[elements, 0], family[elements, 1] = FIRST + place, np.arange(len(elements))
         given.append(system.bar_index[elements])
@@ -259,6 +281,16 @@ def with_families(system: System) -> System:
         write_masses(families, 0.0, system.coordinates.reshape(size), np.zeros(size), state, mass)
     system = replace(system, families=families, is_passive=False, has_flow=True, pairs=pairs)
     return replace(system, state=state, touching=touching, directed_mass=mass)
+
+
+def twists_of(model: Model) -> Twists | None:
+    """The lines of a model that twist. ModelError: one needs torsion and has none."""
+    if not model.may_twist:
+        return None
+    try:
+        return find_twists(model, natural_lengths(model.mesh, model.rest_lengths))
+    except NoTwist as error:
+        raise ModelError(f"the line of element {model.mesh.element_names[error.bar]}: {error}") from None
 
 
 def assemble(model: Model, gone: Flags | None = None, shed: Flags | None = None) -> System:
@@ -285,7 +317,9 @@ class _Builder:
     def __init__(self, model: Model, gone: Flags | None, shed: Flags | None) -> None:
         mesh = model.mesh
         self.model, self.mesh = model, mesh
+        self.twists = twists_of(model)
         count, total = len(mesh.node_labels), sum(len(block.labels) for block in mesh.blocks)
+        count += len(self.twists.bars) if self.twists else 0
         self.labels = mesh.element_labels
         self.gone = np.zeros(total, np.bool_) if gone is None else gone.copy()
         self.shed = np.zeros(len(model.nonstructural), np.bool_) if shed is None else shed
@@ -518,8 +552,32 @@ class _Builder:
             rods=np.flatnonzero(kinds[:, 1] == RIGID),
         )
 
+    def _add_spins(self, twists: Twists) -> None:
+        """Adds the rotary inertia of bars about themselves, over r^2: their mass."""
+        density, alpha = np.zeros((2, len(self.labels)))
+        for section in self.model.sections:
+            material, own = self.model.materials[section.material], self.mesh.element_sets[section.element_set]
+            density[own], alpha[own] = material.density, material.alpha
+        bars = twists.bars[twists.node < 0]
+        spins = len(self.mesh.node_labels) + np.arange(len(bars))
+        self.mass[spins] = density[bars] * self.volume[bars]
+        self.damping[spins] = alpha[bars] * self.mass[spins]
+
+    def _untwist(self, twists: Twists) -> None:
+        """Half bars at ends that are free to spin carry no torque: of these EA is EA - C^2/GJ."""
+        stiff = twists.stiffness[:, 2] > 0.0
+        held = np.bincount(self.model.bent_at[1][twists.angles[stiff]].ravel() + 1, minlength=len(self.labels) + 1)[1:]
+        for section in (each for each in self.model.sections if each.coupling):
+            material = self.model.materials[section.material]
+            torsion = shear_modulus(section, material) * section.torsion
+            part = 0.5 * section.coupling**2 / (torsion * section.area * material.young)
+            elements = np.intersect1d(self.mesh.element_sets[section.element_set], twists.bars)
+            self.constants[bar.YOUNG, self.family[elements, 1]] *= 1.0 - part * (2 - held[elements])
+
     def system(self) -> System:
         model, mesh = self.model, self.mesh
+        if self.twists:
+            self._untwist(self.twists)
         table = np.array(self.table, float).reshape(-1, 3)
         bars = self._bars(table)
         is_bar = self.family[:, 0] == BAR_FAMILY
@@ -529,13 +587,19 @@ class _Builder:
         pair = np.full(len(self.dofs), -1, np.int64)
         pair[crossing] = np.arange(len(crossing))
         springs = Springs(self.dofs, self.spring_constants, table, pair)
+        places, labels = np.ascontiguousarray(mesh.coordinates, float), mesh.node_names
+        if self.twists:
+            self._add_spins(self.twists)
+            places = np.concatenate([places, places[self.nodes[self.twists.bars]].mean(axis=1)])
+            names = (Label(-label, f"(spin of element {label})") for label in self.labels[self.twists.bars].tolist())
+            labels = np.array([*labels.tolist(), *names], dtype=object)
         terms = (equation.terms for equation in model.equations)
         equations = tuple(tuple((3 * node + dof - 1, factor) for node, dof, factor in each) for each in terms)
         return with_families(
             System(
                 model=model,
-                coordinates=np.ascontiguousarray(mesh.coordinates, float),
-                labels=mesh.node_names,
+                coordinates=places,
+                labels=labels,
                 bars=bars,
                 springs=springs,
                 has_flow=are_viscous(bars, springs),
@@ -554,7 +618,8 @@ class _Builder:
                 planar=self.planar,
                 expansions=tuple(self.expansions),
                 equations=equations,
-                bodies=bodies_of(model),
+                bodies=bodies_of(model, len(labels)),
+                twists=self.twists,
                 node_index=Indices(mesh.node_labels),
                 element_index=Indices(self.labels),
             )

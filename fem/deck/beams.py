@@ -1,7 +1,8 @@
-"""Sections of lines that bend, B31: ``*BEAM GENERAL SECTION`` and ``*BEAM SECTION`` with round sections. Refused: other
-joints, lines that are bent in the deck, nodes of which only some rotations are held.
+"""Sections of lines that bend, B31: ``*BEAM GENERAL SECTION`` and ``*BEAM SECTION``. Refused: other joints, lines
+without torsion that are bent in the deck, nodes of which only some rotations are held.
 
-A rotation of a node that is held keeps the directions of its bars for the whole run: in space, or on a rigid body.
+A rotation of a node that is held keeps the directions of its bars for the whole run: in space, or on a rigid body. The
+one about the axis of a line that twists may be prescribed.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from fem.arrays import Ints
+from fem.arrays import Flags, Ints
 from fem.deck.cards import NOT_NEGATIVE, POSITIVE, Card, Row
 from fem.deck.draft import Draft, MaterialDraft, Property, StepDraft
 from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, name_of, word_of
@@ -21,11 +23,11 @@ from fem.deck.source import Mistake, Place, listing
 from fem.deck.table import DataLine, Parameters, Value, keyword, keyword_line
 from fem.model import MASS_RULES, STRAINS, BarSection, Boundary, Equation, Mesh, Model
 from fem.model.beams import BEHIND, beams_at, find_angles
+from fem.model.facts import natural_lengths
 from fem.model.free_bodies import weights
+from fem.model.twists import BENT, NoTwist, Twists, bends, find_twists, straightened
 
 STRAIGHT = "STRAIGHT AT REST"
-BENT = 1e-4
-"""Largest bend [radians] of a line that counts as straight: coordinates in decks have few digits."""
 OF_SECTIONS = Parameters(
     {
         "ELSET": Value("element_set", ELEMENT_SET),
@@ -36,8 +38,12 @@ OF_SECTIONS = Parameters(
     }
 )
 """Parameters of all sections of bars, with or without bending stiffness."""
-GENERAL = Parameters(OF_SECTIONS | {"MATERIAL": Value("material", name_of("material"), default=None, is_ours=True)})
-SIZES = {"CIRC": ("radius",), "PIPE": ("outer radius", "thickness")}
+COUPLING = {"COUPLING": Value("coupling", ANY, default=0.0, is_ours=True)}
+OF_BEAMS = Parameters(OF_SECTIONS | COUPLING)
+GENERAL = Parameters(OF_BEAMS | {"MATERIAL": Value("material", name_of("material"), default=None, is_ours=True)})
+SIZES = {
+    "CIRC": ("radius",), "PIPE": ("outer radius", "thickness"), "RECT": ("width along the first axis", "height"),
+}  # fmt: skip
 """Dimensions of the shapes of sections."""
 ALIKE = 1e-6
 """Largest difference of I22 from I11, relative to I11."""
@@ -48,8 +54,8 @@ NUMBERS = DataLine(
     Value("area", POSITIVE_NUMBER, "the area A"),
     Value("inertia", POSITIVE_NUMBER, "the second moment of area I11"),
     Value("", ANY, "I12", 0.0),
-    Value("", ANY, "I22", None),
-    Value("", AMOUNT, "the torsion constant J", 0.0),
+    Value("second", ANY, "I22", None),
+    Value("torsion", AMOUNT, "the torsion constant J", 0.0),
 )
 
 
@@ -70,48 +76,60 @@ def beam_general_section(card: Card, draft: Draft) -> None:
         raise card.mistake(f"*BEAM GENERAL SECTION has no data line ({what})")
     if shape == "GENERAL":
         given |= {field: value for field, value in NUMBERS.read(rows[0], draft).items() if field}
-        refuse_flat(rows[0], given["inertia"], draft)
+        refuse_flat(rows[0], given)
     else:
-        given |= round_section(rows[0], shape)
+        given |= section_of(rows[0], shape)
     if len(rows) > 1 and len(rows[1]):
-        check_direction(rows[1], draft)
+        given["direction"] = direction_of(rows[1])
     if given["material"] is None:
-        given["material"] = own_material(card, rows, given["element_set"], draft)
-    elif card.has("DENSITY") or len(rows) > 2:
+        given["material"] = own_material(card, rows, given, draft)
+    elif card.has("DENSITY") or (len(rows) > 2 and rows[2].field(0).text):
         place = card.field("DENSITY").place if card.has("DENSITY") else rows[2].place
-        raise Mistake(place, f"E and the density are those of material {given['material']}", "remove MATERIAL=")
-    add(card, BarSection(**given), draft)
+        what = f"E and the density are those of material {given['material']}"
+        raise Mistake(place, what, "remove MATERIAL=, or give G alone, after a comma")
+    elif len(rows) > 2:
+        given["shear"] = rows[2].number(1, "the shear modulus G", bound=POSITIVE)
+    add(card, given, draft)
 
 
-def refuse_flat(row: Row, inertia: float, draft: Draft) -> None:
-    """Mistake if the bending stiffness depends on the direction."""
+def refuse_flat(row: Row, given: dict[str, Any]) -> None:
+    """Mistake if a section that is not round has no torsion constant, or none of its axes is principal."""
     if row.number(2, "I12", 0.0) != 0.0:
-        raise Mistake(row.field(2).place, f"I12 is {row.field(2).text}: lines that bend have round sections, I12 = 0")
-    other = row.number(3, "I22", inertia)
-    if abs(other - inertia) > ALIKE * inertia:
-        what = f"I22 is {other:g} and I11 {inertia:g}: lines that bend have round sections, I22 = I11"
-        raise Mistake(row.field(3).place, what)
-    if row.number(4, "J", 0.0) != 0.0:
-        draft.ignore("J of *BEAM GENERAL SECTION (lines have no torsion)")
+        raise Mistake(row.field(2).place, f"I12 is {row.field(2).text}: the axes of sections are principal, I12 = 0")
+    other, inertia = given["second"], given["inertia"]
+    if other is None or abs(other - inertia) <= ALIKE * inertia:
+        given["second"] = 0.0
+    elif other <= 0.0:
+        raise Mistake(row.field(3).place, f"I22 is {other:g}; expected more than 0")
+    elif not given["torsion"]:
+        what = f"I22 is {other:g} and I11 {inertia:g}: a line that is not round and has no J would spin freely"
+        raise Mistake(row.field(3).place, what, "give the torsion constant J, and G")
 
 
-def check_direction(row: Row, draft: Draft) -> None:
-    """Checks the direction of the first axis, three numbers, which has no effect for a round section."""
+def direction_of(row: Row) -> tuple[float, ...]:
+    """The direction of the first axis, three numbers."""
     row.end(3, "the direction of the first axis of the section, three numbers")
-    for at in range(3):
-        row.number(at, "a component of the direction", 0.0)
-    draft.ignore("directions of beam sections (they are round)")
+    found = tuple(row.number(at, "a component of the direction", 0.0) for at in range(3))
+    if not any(found):
+        raise Mistake(row.place, "the direction of the first axis is zero")
+    return found
 
 
-def own_material(card: Card, rows: list[Row], element_set: str, draft: Draft) -> str:
+def own_material(card: Card, rows: list[Row], given: dict[str, Any], draft: Draft) -> str:
     """The material that E, G and DENSITY make; ``*DAMPING`` may follow."""
     if len(rows) < 3:
         hint = "the second line is the direction of the section, and may be blank"
         raise card.mistake("*BEAM GENERAL SECTION has no third line with E, G", hint)
     rows[2].end(3, "E, G")
+    element_set = given["element_set"]
     name = f"SECTION OF {element_set}"
     made = MaterialDraft(name, card.place, {"young": rows[2].number(0, "the modulus E", bound=POSITIVE)})
-    rows[2].number(1, "the shear modulus G", 0.0)
+    given["shear"] = rows[2].number(1, "the shear modulus G", 0.0, bound=NOT_NEGATIVE)
+    if not given["shear"] and given["torsion"]:
+        if given["second"] or given["coupling"]:
+            raise Mistake(rows[2].place, "the section resists torsion and has no shear modulus", "E, G")
+        draft.ignore("J of *BEAM GENERAL SECTION without G (the line has no torsion)")
+        given["torsion"] = 0.0
     if rows[2].number(2, "the expansion", 0.0) != 0.0:
         raise Mistake(rows[2].field(2).place, "thermal expansion is given by *EXPANSION of MATERIAL=")
     if card.has("DENSITY"):
@@ -125,45 +143,120 @@ def own_material(card: Card, rows: list[Row], element_set: str, draft: Draft) ->
 
 
 @keyword(
-    "BEAM SECTION", "model", OF_SECTIONS, takes=(STRAIGHT,), needs=("SECTION",), plus=(STRAIGHT,),
+    "BEAM SECTION", "model", OF_BEAMS, takes=(STRAIGHT,), needs=("SECTION",), plus=(STRAIGHT,),
     ignores=WITHOUT_EFFECT, unsupported=("TEMPERATURE",),
 )  # fmt: skip
 def beam_section(card: Card, draft: Draft) -> None:
-    """CIRC: ``radius``; PIPE: ``outer radius, thickness``; then the direction of the first axis, if at all."""
+    """CIRC: ``radius``; PIPE: ``outer radius, thickness``; RECT: ``width, height``; then the direction of the first
+    axis, if at all."""
     shape = card.word("SECTION", tuple(SIZES), "")
-    given, rows = OF_SECTIONS.read(card, draft), list(draft.rows(card))
+    given, rows = OF_BEAMS.read(card, draft), list(draft.rows(card))
     if not rows or len(rows) > 2:
         raise card.mistake(f"*BEAM SECTION, SECTION={shape} takes {listing(SIZES[shape], 'and')}, then a direction")
-    given |= round_section(rows[0], shape)
+    given |= section_of(rows[0], shape)
     if len(rows) > 1:
-        check_direction(rows[1], draft)
-    add(card, BarSection(**given), draft)
+        given["direction"] = direction_of(rows[1])
+    add(card, given, draft)
 
 
-def round_section(row: Row, shape: str) -> dict[str, float]:
-    """Area and second moment of area of a shape whose sizes are given."""
+def section_of(row: Row, shape: str) -> dict[str, float]:
+    """Area, second moments of area and torsion constant of a shape whose sizes are given. The torsion constant of a
+    rectangle: Timoshenko & Goodier, Theory of Elasticity, section 109."""
     what = SIZES[shape]
     if len(row) > len(what):
         hint = "as in Abaqus; CalculiX has two thicknesses there" if shape == "CIRC" else "as in Abaqus"
         raise Mistake(row.field(len(what)).place, f"SECTION={shape} takes {listing(what, 'and')} only", hint)
     sizes = [row.number(at, f"the {name}", bound=POSITIVE) for at, name in enumerate(what)]
+    if shape == "RECT":
+        a, b = sizes
+        short, long = min(sizes), max(sizes)
+        lost = sum(math.tanh(0.5 * n * math.pi * long / short) / n**5 for n in range(1, 40, 2))
+        torsion = long * short**3 / 3.0 * (1.0 - 192.0 / math.pi**5 * short / long * lost)
+        second = a**3 * b / 12.0 if abs(a - b) > ALIKE * a else 0.0
+        return {"area": a * b, "inertia": a * b**3 / 12.0, "second": second, "torsion": torsion}
     outer, inner = sizes[0], 0.0 if shape == "CIRC" else sizes[0] - sizes[1]
     if inner < 0.0:
         raise Mistake(row.field(1).place, f"the thickness {sizes[1]:g} exceeds the radius {outer:g}")
     inertia = 0.25 * math.pi * (outer * outer * outer * outer - inner * inner * inner * inner)
-    return {"area": math.pi * (outer * outer - inner * inner), "inertia": inertia}
+    return {"area": math.pi * (outer * outer - inner * inner), "inertia": inertia, "torsion": 2.0 * inertia}
 
 
-def add(card: Card, section: BarSection, draft: Draft) -> None:
-    card.flag(STRAIGHT)
+def add(card: Card, given: dict[str, Any], draft: Draft) -> None:
+    is_straight = card.flag(STRAIGHT)
+    if not given["torsion"]:
+        if given.pop("direction", ()):
+            draft.ignore("directions of beam sections (they are round)")
+        is_straight, given["shear"] = False, 0.0
+    section = BarSection(**given, is_straight=is_straight)
+    if section.coupling and not section.torsion:
+        raise Mistake(card.field("COUPLING").place, "COUPLING couples tension and torsion, and J is 0", "give J and G")
     draft.properties.append(Property(section.element_set, card, section))
 
 
 def written_beam(section: BarSection) -> list[str]:
     """The card of a section; nodes are written where lines were laid, so that it says how they are at rest."""
-    numbers = NUMBERS.values[0].kind.written(section.area), NUMBERS.values[1].kind.written(section.inertia)
+    second = section.second or section.inertia
+    numbers = [repr(each) if each else "0.0" for each in (section.area, section.inertia, 0.0, second, section.torsion)]
     head = keyword_line("BEAM GENERAL SECTION", **GENERAL.written(section))
-    return [f"{head}, {STRAIGHT}", f"{numbers[0]}, {numbers[1]}, 0.0, {numbers[1]}, 0.0"]
+    lines = [head + (f", {STRAIGHT}" if section.is_straight or not section.torsion else ""), ", ".join(numbers)]
+    if section.direction or section.shear:
+        lines.append(", ".join(map(repr, section.direction)))
+    return lines + ([f", {section.shear!r}"] if section.shear else [])
+
+
+def straighten(draft: Draft, mesh: Mesh) -> None:
+    """Lines that resist torsion and were laid (``*NGEN, LINE=CATENARY``) are straight at rest."""
+    if not draft.catenaries or draft.mistakes:
+        return
+    laid = [piece.labels for catenary in draft.catenaries for piece in catenary.pieces]
+    is_laid = np.isin(mesh.node_labels, np.concatenate([np.zeros(0, np.int64), *laid]))
+    for at, entry in enumerate(draft.properties):
+        section = entry.value
+        if not isinstance(section, BarSection) or not section.torsion or section.is_straight:
+            continue
+        own: Flags = np.asarray(is_laid[mesh.element_nodes[mesh.element_sets[entry.element_set]]].all(axis=1))
+        if own.all() and len(own):
+            draft.properties[at] = entry._replace(value=replace(section, is_straight=True))
+        elif own.any():
+            what = "some lines of this section are laid by *NGEN, LINE=CATENARY, straight at rest, and others are drawn"
+            draft.report(entry.card.mistake(what, f"give them sections of their own, or {STRAIGHT}"))
+
+
+def check_twists(draft: Draft, model: Model) -> None:
+    """Lines that cannot twist as the deck says."""
+    if not model.may_twist:
+        return
+    mesh = model.mesh
+    try:
+        found = find_twists(model, natural_lengths(mesh, model.rest_lengths))
+    except NoTwist as error:
+        draft.report(Mistake(draft.elements.place_of(int(mesh.element_labels[error.bar])), f"the line: {error}"))
+        return
+    nodes = [] if found is None else mesh.node_labels[found.node[found.node >= 0]].tolist()
+    for each, place in draft.turned_clamps:
+        if each.target not in nodes:
+            what = f"the line at node {mesh.named(int(each.target))} has no torsion, and cannot be turned about itself"
+            draft.report(Mistake(place, what, "give its section J and G, and hold or swivel its other end"))
+    if found is None:
+        return
+    bars = np.unique(model.bent_at[1][found.angles])
+    if any(section.coupling for section in model.sections):
+        draft.notice("COUPLING: T of its bars in tables is EA e; the tension is that and C times the twist SK3")
+    gone = [(entry.target, place) for entry, place in draft.failures]
+    gone += [removal for step in draft.steps for removal in step.removals]
+    for target, place in gone:
+        if np.isin(mesh.elements_of(target), bars).any():
+            draft.report(Mistake(place, "elements of lines that twist cannot break or be removed"))
+    if (model.bent_at[0][found.angles, 0] >= 0).any() and len(find_clamps_on_bodies(model, found)):
+        draft.notice(
+            "lines clamped on rigid bodies: the body holds the direction of the line, and not its twist (a swivel)"
+        )
+
+
+def find_clamps_on_bodies(model: Model, found: Twists) -> Ints:
+    """Angles that twist at clamps on bodies."""
+    nodes, bars = (each[found.angles] for each in model.bent_at)
+    return np.flatnonzero((bars[:, 0] < 0) & (nodes[:, 0] >= 0))
 
 
 def check_beams(draft: Draft, mesh: Mesh) -> None:
@@ -201,23 +294,24 @@ def check_beams(draft: Draft, mesh: Mesh) -> None:
 
 def blame_bent(draft: Draft, mesh: Mesh, clamped: set[int]) -> None:
     """Mistake where a line is bent in the deck, unless the deck says that it is straight at rest."""
-    straightens = np.zeros(len(mesh.element_labels), np.bool_)
-    for entry in draft.properties:
-        if isinstance(entry.value, BarSection) and entry.card.has(STRAIGHT):
-            straightens[mesh.element_sets[entry.element_set]] = True
     laid = [piece.labels for catenary in draft.catenaries for piece in catenary.pieces]
     is_laid = np.isin(mesh.node_labels, np.concatenate([np.zeros(0, np.int64), *laid]))
     nodes, bars = find_angles(mesh, clamped)
-    open_ones = (nodes[:, 0] >= 0) & ~straightens[bars].any(axis=1) & ~is_laid[nodes[:, 1]]
-    before, node, after = nodes[open_ones].T
-    first, second = (mesh.coordinates[j] - mesh.coordinates[i] for i, j in ((before, node), (node, after)))
-    with np.errstate(over="ignore", invalid="ignore"):  # infinite lengths are refused later
-        phi = np.arctan2(np.linalg.norm(np.cross(first, second), axis=1), (first * second).sum(axis=1))
+    sections = [
+        replace(entry.value, is_straight=entry.card.has(STRAIGHT))
+        for entry in draft.properties
+        if isinstance(entry.value, BarSection)
+    ]
+    stiff = np.zeros(len(mesh.element_labels), np.bool_)
+    for section in (each for each in sections if each.torsion):
+        stiff[mesh.element_sets[section.element_set]] = True
+    phi = bends(mesh, nodes)
+    phi[straightened(sections, mesh, bars) | is_laid[nodes[:, 1]] | stiff[bars].all(axis=1)] = 0.0
     for at in np.flatnonzero(phi > BENT)[:1].tolist():
-        what = f"the line is bent at node {draft.as_written(mesh.node_labels[node[at]])}, by "
-        what += f"{math.degrees(phi[at]):.4g} degrees: lines are straight at rest"
+        what = f"the line is bent at node {draft.as_written(mesh.node_labels[nodes[at, 1]])}, by "
+        what += f"{math.degrees(phi[at]):.4g} degrees: lines without torsion (J) are straight at rest"
         hint = f"{STRAIGHT} of its section says that it is bent by force in the deck; *NGEN, LINE=CATENARY lays it so"
-        label = int(mesh.element_labels[bars[open_ones][at, 1]])
+        label = int(mesh.element_labels[bars[at, 1]])
         draft.report(Mistake(draft.elements.place_of(label), what, hint))
 
 
@@ -232,13 +326,29 @@ class Clamps:
         self.draft, self.mesh, self.beams = draft, mesh, {} if draft.mistakes else beams_at(mesh)
         self.given: dict[int, dict[int, Place]] = {}
         self.tied: set[int] = set()
+        self.turned: set[tuple[int, int]] = set()
+
+    def _axes(self, node: int) -> Iterable[int]:
+        """Of each bar at a node, the rotation (4 to 6) about its axis; 0: it is not along x, y or z."""
+        for _, other in self.beams[node]:
+            way = self.mesh.coordinates[other] - self.mesh.coordinates[node]
+            (along,) = np.nonzero(way)
+            yield 4 + int(along[0]) if len(along) == 1 else 0
 
     def take(self, part: Draft | StepDraft, nodes: Iterable[int], entry: Boundary, place: Place) -> None:
         """Holds a rotation of some nodes with beams. In steps after the first it must be held already."""
         nodes = list(nodes)
-        if nodes and entry.value != 0.0:
-            self.draft.report(Mistake(place, "rotations of lines are held at zero only"))
-            return
+        for node in nodes:
+            label = int(self.mesh.node_labels[node])
+            if entry.value != 0.0 and not all(along == entry.dof for along in self._axes(node)):
+                what = "rotations of lines are held at zero, except the one about the axis of a line along x, y or z"
+                self.draft.report(Mistake(place, what, "others are moved by *RIGID BODY"))
+                return
+            turned = (node, entry.dof) in self.turned or entry.value != 0.0
+            if turned and not isinstance(part, Draft):
+                self.turned.add((node, entry.dof))
+                part.rotations.append(replace(entry, target=label))
+                self.draft.turned_clamps.append((part.rotations[-1], place))
         is_late = part is not self.draft and part is not self.draft.first_step
         for node in nodes:
             if is_late and entry.dof not in self.given.get(node, {}):

@@ -289,6 +289,7 @@ class Draft:
         self.instances: dict[str, Draft] = {}
 
         self.turned = []
+        self.turned_clamps: list[tuple[model.Boundary, Place]] = []
         self.nodes = NodeTable()
         self.elements = ElementTable()
         self.catenaries: list[Catenary] = []

@@ -16,7 +16,7 @@ import numpy as np
 import fem.deck.conditions as conditions
 import fem.deck.mesh_include  # noqa: F401  (for its keyword)
 import fem.deck.steps as steps
-from fem.deck.beams import check_beams, turn_clamps
+from fem.deck.beams import check_beams, check_twists, straighten, turn_clamps
 from fem.deck.cards import Card
 from fem.deck.draft import EMPTY, Draft, MaterialDraft, StepDraft, as_given
 from fem.deck.fluids import check_fluids
@@ -360,6 +360,7 @@ def build_model(draft: Draft, end: Place) -> Model:
     mesh = build_mesh(draft)
     nodes, elements = Lookup(mesh.node_labels, mesh.node_sets), Lookup(mesh.element_labels, mesh.element_sets)
     check_uses(draft)
+    straighten(draft, mesh)
     found, built = build_properties(draft, mesh), dict[str, Any]()
     for name, kind in OF_ELEMENTS.items():
         built[name] = tuple(entry for entry in found if isinstance(entry, kind))
@@ -410,7 +411,10 @@ def build_model(draft: Draft, end: Place) -> Model:
         more = ", and so on" if len(axes) > 1 else ""
         draft.notice(f"*TRANSFORM: U, V, A and RF of node {first} in its axes are those of node {other}{more}")
     try:
-        return turn_clamps(conditions.in_axes(model, axes))
+        model = turn_clamps(conditions.in_axes(model, axes))
+        check_twists(draft, model)
+        draft.raise_problems()
+        return model
     except ValueError as error:
         draft.report(Mistake(draft.free_bodies[0][1].place, str(error), "PIN NSET makes it a hinge"))
         draft.raise_problems()

@@ -277,6 +277,8 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Bends:
     if not model.bends:
         return NOTHING
     angles = model.angles(system.length0[system.bar_index])
+    if system.twists is not None:
+        angles = angles.without(system.twists.angles)
     there = ~(system.gone[angles.bars] & (angles.bars >= 0)).any(axis=1)
     before, node, after = angles.nodes.T
     place = system.coordinates

@@ -103,9 +103,9 @@ def points_of(model: Any) -> Iterator[tuple[Ints, Floats, float]]:
         yield own, arms, (1.5 if len(own) > 2 else 1.0) / float((arms**2).sum())
 
 
-def couples(model: Any, moments: Floats) -> Floats:
-    """(n, 3) forces of moments (b, 3) on bodies in their position in the deck."""
-    force = np.zeros(model.mesh.coordinates.shape)
+def couples(model: Any, moments: Floats, count: int) -> Floats:
+    """(n, 3) forces of moments (b, 3) on bodies in their position in the deck; count: n."""
+    force = np.zeros((count, 3))
     for (own, arms, factor), moment in zip(points_of(model), moments, strict=True):
         force[own] += factor * np.cross(moment, arms)
     return force

@@ -132,6 +132,7 @@ class Family:
     elements   its group -> (q,) indices of the elements whose force and values it computes; bars keep their mass
     in_step    (group, system, environment) -> its group in a step with this environment
     touching   its group -> (q, 2) nodes, and the first of three states that are its contact force there (CFORCE)
+    bending    its group -> (q, 2) nodes, and the first of six states: curvatures and twist, moments and torque there
     symmetric  its tangent is symmetric
     smooth     its force is smooth: tangent maps exist
     stiffest   (group, place, u, dt) -> its group with its largest possible stiffness, for the critical increment of
@@ -157,6 +158,7 @@ class Family:
     elements: Callable[[Any], Ints] = lambda group: NO_PAIRS[:, 0]
     in_step: Callable[[Any, Any, Any], Any] = lambda group, system, environment: group
     touching: Callable[[Any], Ints] = lambda group: NO_PAIRS
+    bending: Callable[[Any], Ints] = lambda group: NO_PAIRS
     symmetric: bool = True
     smooth: bool = True
     wanted: Callable[[Any], bool] = lambda model: True

@@ -64,7 +64,9 @@ STRAINS = ("GREEN", "ENGINEERING", "LOG")
 @frozen
 class BarSection:
     """``*SOLID SECTION``: material, area and the conventions of a set of T3D2 / T2D2 / PULLEY.
-    inertia  I of B31, whose card is a beam section; 0 for all others"""
+    inertia  I11 of B31, whose card is a beam section; 0 for all others;  second: I22 where it differs
+    torsion, shear  J and G (0: that of the material);  direction: n1;  coupling: of tension and torsion [force length]
+    is_straight     lines are straight at rest, however they are drawn"""
 
     element_set: str
     material: str
@@ -73,6 +75,12 @@ class BarSection:
     strain: str = "GREEN"
     starting_tension: float = 0.0
     inertia: float = 0.0
+    second: float = 0.0
+    torsion: float = 0.0
+    shear: float = 0.0
+    direction: tuple[float, ...] = ()
+    coupling: float = 0.0
+    is_straight: bool = False
 
 
 @frozen
@@ -326,6 +334,11 @@ class Model:
     def angles(self, lengths: Floats) -> Angles:
         """Angles between bars that bend; lengths: natural lengths of all elements."""
         return angles_of(self.mesh, self.bent_at, self.sections, self.materials, lengths)
+
+    @property
+    def may_twist(self) -> bool:
+        """Whether some section resists torsion; whether a line twists is found by ``find_twists``."""
+        return any(section.torsion for section in self.sections)
 
     @property
     def reach(self) -> Reach:

@@ -46,6 +46,11 @@ class Angles(NamedTuple):
         known = ((self.nodes < 0) | np.isin(self.nodes, nodes)).all(axis=1)
         return Angles(self.nodes[known], self.bars[known], *(each[known] for each in self[2:]))
 
+    def without(self, chosen: Ints) -> Angles:
+        """The angles without those of some indices."""
+        kept = np.delete(np.arange(len(self.length)), chosen)
+        return Angles(self.nodes[kept], self.bars[kept], *(each[kept] for each in self[2:]))
+
     def bent(self, start: Floats, place: Floats) -> Floats:
         """phi (..., k) where all nodes are at place (..., n, 3); start (n, 3): in the deck."""
         before, node, after = self.nodes.T

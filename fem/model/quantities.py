@@ -21,6 +21,7 @@ from fem.model.curves import Constant, Follow, evaluate
 from fem.model.facts import natural_lengths
 from fem.model.free_bodies import rotation, rotation_vector, spin
 from fem.model.surroundings import water_at
+from fem.model.twists import find_twists
 
 
 @frozen
@@ -81,6 +82,9 @@ NODAL = [
     vector("CF", "concentrated force", "force", derived=lambda of: np.zeros_like(of["U"])),
     # recorded only if equations tie nodes: there it is the force of the tie, too
     vector("EF", "end force", "force", derived=lambda of: of["RF"], is_extension=True),
+    # recorded only if lines twist
+    vector("SKT", "curvatures and twist", "1/length", component="SK", derived=lambda of: np.zeros_like(of["U"])),
+    vector("SMT", "moments and torque", "force length", component="SM", derived=lambda of: np.zeros_like(of["U"])),
     vector("TF", "total force", "force", derived=lambda of: of["RF"] + of["CF"]),
     vector(
         "COORD", "position", "length", component="COOR", figure="positions", derived=lambda of: of.coordinates + of["U"]
@@ -125,9 +129,15 @@ ENERGIES["energy_error"] = "ETOTAL"
 WHOLE = [Quantity(name, name, "energy") for name in ENERGIES]
 
 
-def recorded_rows(touches: bool, is_loaded: bool, is_tied: bool) -> int:
+CONTACT, BENDING = RECORDED["NODE"], CONCENTRATED + 2
+"""Index of CFORCE, and of SKT, which SMT follows."""
+
+
+def recorded_rows(touches: bool, is_loaded: bool, is_tied: bool, twists: bool) -> int:
     """Number of quantities of nodes that a run records; touches: there are contacts, is_loaded: there is ``*CLOAD``,
-    is_tied: there are equations between dofs."""
+    is_tied: there are equations between dofs, twists: lines twist."""
+    if twists:
+        return BENDING + 2
     return CONCENTRATED + 1 + is_tied if is_loaded or is_tied else RECORDED["NODE"] + touches
 
 
@@ -171,6 +181,19 @@ def angles_of(model: Model) -> Angles:
     if not _angles or _angles[0][0] is not model:
         _angles[:] = [(model, model.angles(natural_lengths(model.mesh, model.rest_lengths)))]
     return _angles[0][1]
+
+
+_twisted: list[tuple[Model, Ints]] = []
+"""Nodes of angles that twist of the latest model."""
+
+
+def twisted_at(model: Model) -> Ints:
+    """Nodes (rising) with angles that twist."""
+    if not _twisted or _twisted[0][0] is not model:
+        found = find_twists(model, natural_lengths(model.mesh, model.rest_lengths)) if model.may_twist else None
+        nodes = np.zeros(0, np.int64) if found is None else np.unique(model.bent_at[0][found.angles, 1])
+        _twisted[:] = [(model, nodes)]
+    return _twisted[0][1]
 
 
 def says_si(heading: Iterable[str]) -> bool:
@@ -262,6 +285,11 @@ class Values:
         found = np.zeros((2, *self["U"].shape[:-1]))
         for one, over in zip(found, (angles.length, angles.softness), strict=True):
             np.maximum.at(one.T, at, (phi / over).T)
+        twisted = twisted_at(model)
+        if len(twisted):
+            there = np.isin(indices, twisted)
+            found[0, ..., there] = np.hypot(self["SKT"][..., 0], self["SKT"][..., 1])[..., there].T
+            found[1, ..., there] = np.hypot(self["SMT"][..., 0], self["SMT"][..., 1])[..., there].T
         return found
 
     @cached_property

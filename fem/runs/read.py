@@ -26,7 +26,17 @@ from fem.deck import read_model
 from fem.errors import CommandError, FemError
 from fem.model import ElementBlock, Mesh, Model
 from fem.model.mesh import nodes_per_element
-from fem.model.quantities import ELEMENTAL, ENERGIES, HARMONIC, NODAL, Quantity, recorded_rows, recorded_values, says_si
+from fem.model.quantities import (
+    ELEMENTAL,
+    ENERGIES,
+    HARMONIC,
+    NODAL,
+    Quantity,
+    recorded_rows,
+    recorded_values,
+    says_si,
+    twisted_at,
+)
 from fem.runs.fields import FOLDER, FieldMesh, read_field, read_list, read_mesh
 from fem.runs.frames import energy_error_text, exchanged, unit_of
 from fem.runs.history import BALANCED, COUNTS, LEDGER, History
@@ -359,7 +369,8 @@ def load(folder: str | Path, *, output_every: int = 1) -> History:
     keys = thinned(instants_of(tables.values()), output_every)
     k, n, m = len(keys), len(model.mesh.node_labels), len(model.mesh.element_labels)
     is_loaded = model.earlier is not None or any(step.nodal_loads for step in model.steps)
-    nodal = NODAL[: recorded_rows(bool(model.seabeds or model.cylinders), is_loaded, bool(model.equations))]
+    touches, twists = bool(model.seabeds or model.cylinders), bool(len(twisted_at(model)))
+    nodal = NODAL[: recorded_rows(touches, is_loaded, bool(model.equations), twists)]
     elemental = ELEMENTAL[: recorded_values(model)]
     if (size := k * (3 * n * len(nodal) + m * len(elemental))) > MOST_LOADED:
         fewer = f"load({str(folder)!r}, output_every={-(-size * output_every // MOST_LOADED)})"

@@ -19,7 +19,7 @@ from fem.arrays import Floats, Say, first_least
 from fem.errors import CommandError, unknown
 from fem.model.named import COLUMNS, WORDS, kind_of
 from fem.runs.fields import FOLDER, read_field, read_mesh
-from fem.runs.read import LEAST_INSTANTS, Missing, Results, open_results
+from fem.runs.read import LEAST_INSTANTS, Missing, Results, model_of, open_results
 from fem.show import reading, style
 from fem.show.animate import even_times
 from fem.show.scenery import draw_scenery, with_scenery
@@ -417,6 +417,51 @@ def line_range(folder: Path, members: str, what: str, step: int | None, start: f
     path = folder / f"range_{what}_{members}.png"
     style.save(figure, path, results.mark)
     say(str(path))
+
+
+def kink(folder: Path, members: str, step: int | None, start: float, say: Say) -> None:
+    """``fem post kink``: |M|/(2 sqrt(EI T)) at the nodes of a line that twists, whose torque M and tension T the deck
+    prints; of a straight line without end it is 1 where it buckles (Greenhill). Slack: infinite where it is twisted."""
+    results, members = open_results(folder), members.upper()
+    model, notices = model_of(results)
+    chosen = reading.members_of(results, members)
+    try:
+        chain = reading.chain_of(results, chosen)
+        line = line_of(results, chain, of_nodes=True)
+    except Missing as missing:
+        raise CommandError(f"no torque of {members}: {missing}") from None
+    torque = read_series(folder, "SM3", "n", chain[0], step, start)
+    pull = read_series(folder, "T", "e", chain[1], step, start)
+    if not np.array_equal(torque[0].time, pull[0].time):
+        raise CommandError("SM3 and T are printed at different instants: request both with the same FREQUENCY=")
+    for notice in (*notices, *torque[0].notices):
+        say(f"note: {notice}")
+    rigidity = np.full(len(results.mesh.element_labels), np.inf)
+    for section in (each for each in model.sections if each.inertia):
+        if section.coupling:
+            raise CommandError("COUPLING: T in the tables is EA e, without C times the twist: add it by hand")
+        young, least = model.materials[section.material].young or 0.0, min(section.inertia, section.second or np.inf)
+        rigidity[model.mesh.element_sets[section.element_set]] = young * least
+    places = reading.places_of(chain[1], results.mesh.element_labels)
+    tension, stiff = np.array([each.values for each in pull]), rigidity[places]
+    tension = 0.5 * (np.vstack([tension[:1], tension]) + np.vstack([tension, tension[-1:]]))
+    stiff = np.minimum(np.append(stiff[0], stiff), np.append(stiff, stiff[-1]))
+    if not np.isfinite(stiff).all():
+        raise CommandError(
+            f"{members} has elements whose bending stiffness is not known: it is that of B31 in the deck"
+        )
+    moment = np.abs([each.values for each in torque])
+    limit = 2.0 * np.sqrt(stiff[:, None] * np.maximum(tension, 0.0))
+    with np.errstate(divide="ignore"):
+        margin = np.divide(moment, limit, out=np.zeros_like(moment), where=moment > 0.0)
+    when = margin.argmax(axis=1)
+    greatest, time = margin[np.arange(len(when)), when], torque[0].time[when]
+    rows = [list(row) for row in zip(line.labels, line.x.tolist(), greatest.tolist(), time.tolist(), strict=True)]
+    write_and_tell(folder / f"kink_{members}.csv", ("node", "s", "margin", "time"), rows, say)
+    worst = int(greatest.argmax())
+    say(f"  M/(2 sqrt(EI T)) at most {greatest[worst]:.4g} at node {line.labels[worst]}, at {time[worst]:.9g}")
+    if greatest[worst] >= 1.0:
+        say("  1 or more: a straight line buckles into a loop; if it goes slack, the loop becomes a kink")
 
 
 def extremes_of(series: Series) -> list[float]:

@@ -130,7 +130,7 @@ def find_factors(
     residual = residual_of(pair, factors, shapes)
     full = np.asarray(transform @ shapes)
     peak = full[np.abs(full).argmax(axis=0), np.arange(full.shape[1])] if full.size else np.ones(0)
-    found = np.ascontiguousarray((full / peak).T.reshape(len(factors), len(full) // 3, 3))
+    found = np.ascontiguousarray((full / peak).T.reshape(len(factors), len(full) // 3, 3)[:, : stage.system.shown])
     modes = Factors(number, time, 1 + np.arange(len(factors)), factors, residual, found)
     notices = _notices(stage, response, factors, wanted, missing)
     if free:

@@ -120,7 +120,7 @@ def find_modes(
     mass = np.einsum("ik,ik->k", found.shapes, found.pencil.mass @ found.shapes)
     mass[found.squares.imag == 0.0] = 1.0
     omega = found.omega
-    shapes = np.ascontiguousarray((full / peak).T.reshape(len(omega), len(full) // 3, 3))
+    shapes = np.ascontiguousarray((full / peak).T.reshape(len(omega), len(full) // 3, 3)[:, : stage.system.shown])
     modes = Modes(step, time, found.number, omega / (2.0 * np.pi), omega, mass / peak**2, shapes)
     notices = _notices(found, wanted)
     if found.pencil.left is not None and (names := sliding_ones(stage.system.families)):

@@ -121,7 +121,7 @@ def frame_of(
 ) -> Frame:  # fmt: skip
     """The whole field of a state; ``factor`` (1,): load factor of RIKS."""
     system = stage.system
-    kept = record(stage, 1, np.arange(len(system.labels)), np.arange(len(system.family)))
+    kept = record(stage, 1, np.arange(system.shown), np.arange(len(system.family)))
     note_increment(0, 0, 0.0, 0.0, 0, 0.0, stage.problem, thermal, progress.motion, kept)
     gather_reactions(system.bodies, kept.nodes, kept.kinematics)
     note_loads(stage.environment, kept.nodes, np.array([progress.time]), factor, kept.kinematics)
@@ -179,8 +179,8 @@ def acting_of(stage: StepSystem, scales: bool) -> Acting:
     }
     obstacle = next((text for text, is_there in obstacles.items() if is_there), "")
     constants = springs.constants[:, [STIFFNESS, DAMPING]] * [1.0, float(stage.is_dynamic)]
-    still, none = np.zeros((len(system.labels), 3)), np.zeros((len(system.family), 3))
-    forces = [(case.field, none, case.curve) for case in (*environment.nodal, *environment.released)]
+    still, none = np.zeros((system.shown, 3)), np.zeros((len(system.family), 3))
+    forces = [(case.field[: system.shown], none, case.curve) for case in (*environment.nodal, *environment.released)]
     forces += [(still, case.field * system.volume[:, None], case.curve) for case in environment.body]
     forces += [(still, case.field * system.element_mass[:, None], case.curve) for case in environment.gravity]
     if any(isinstance(curve, Live) for *_, curve in forces):

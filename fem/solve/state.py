@@ -223,7 +223,7 @@ class StepState:
         self.clock, self.schedule, self.start = clock, schedule, start
         self.arc = clock.arc if isinstance(clock, ArcClock) else no_arc()
         self.sink, self.progress = run.sink, run.progress
-        everything = np.arange(len(run.system.labels)), np.arange(len(run.system.family))
+        everything = np.arange(run.system.shown), np.arange(len(run.system.family))
         self.nodes, self.elements = everything if run.requests.record_all else (schedule.nodes, schedule.elements)
         if len(run.breaks.watched):
             self.elements = np.union1d(self.elements, run.breaks.watched)

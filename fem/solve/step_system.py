@@ -22,7 +22,7 @@ from fem.linear import choice as linear
 from fem.linear.chain import JOINED, PINNED
 from fem.linear.choice import BICGSTAB, BORDER, CG, CHAINS, EXTERNAL, UNSYMMETRIC, Choice, choose_solver
 from fem.model import Controls
-from fem.model.quantities import recorded_rows, recorded_values
+from fem.model.quantities import BENDING, CONTACT, recorded_rows, recorded_values
 from fem.solve.newton import groups
 from fem.solve.newton.groups import LIMIT, MEMORY, ROW, Ledger, Loading, Motion, Nodes, Passage, Problem, Ropes, Scratch
 from fem.solve.ranges import ranges_of
@@ -296,19 +296,19 @@ def record(stage: StepSystem, count: int, nodes: Ints, elements: Ints) -> Ledger
     increments, kinematics, values = groups.rooms(
         (count, len(ROW)), (count, count_of, len(nodes), 3), (count, len(elements), width)
     )
-    return Ledger(increments, nodes, kinematics, family, values, touching, watched, allowed)
+    shown = np.array([stage.system.shown])
+    return Ledger(increments, nodes, kinematics, family, values, touching, watched, allowed, shown)
 
 
 def _recorded(stage: StepSystem, nodes: Ints, elements: Ints) -> tuple[Any, ...]:
     """Quantities of nodes and elements; family and index of the elements; contacts at nodes; elements with ranges."""
     touching = stage.system.touching
-    count_of = recorded_rows(
-        has_contacts := len(touching) > 0, bool(stage.environment.nodal), len(stage.equations.slave) > 0
-    )
-    if has_contacts:
+    contacts, twists = (bool(np.any(touching[:, 1] == quantity)) for quantity in (CONTACT, BENDING))
+    count_of = recorded_rows(contacts, bool(stage.environment.nodal), len(stage.equations.slave) > 0, twists)
+    if len(touching):
         place = np.full(len(stage.system.labels), -1, np.int64)
         place[nodes] = np.arange(len(nodes))
-        touching = np.column_stack([place[touching[:, 0]], touching[:, 1]])
+        touching = np.column_stack([place[touching[:, 0]], touching[:, 1:]])
         touching = touching[touching[:, 0] >= 0]
     width = recorded_values(stage.system.model)
     family = stage.system.family

@@ -24,6 +24,7 @@ from fem.arrays import Flags, Floats, Ints, parts
 from fem.model import Boundary, ElementBlock, InitialCondition, Mesh, Model, RestLength, Step, Temperature
 from fem.model.facts import carried_by, natural_lengths, of_sections
 from fem.model.mesh import BARS
+from fem.model.twists import curved_bars
 
 FEWEST = 6
 """Smallest number of bars in a row that count as a line, unless the reader laid it as one."""
@@ -105,6 +106,8 @@ def reasons(model: Model) -> NDArray[Any]:
         found[(found == "") & between] = "a point mass at each end"
     wound = model.reach.wound
     found[wound[found[wound] == ""]] = "a winch changes its length"
+    bent = curved_bars(model, length)
+    found[bent[found[bent] == ""]] = "its line is bent at rest"
     if model.earlier is not None:
         found[found == ""] = "the run continues another one"
     return found

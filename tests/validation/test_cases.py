@@ -9,7 +9,7 @@ SLOW = {
     "rope_pendulum", "iced_span", "lines_bottom", "string_pendulum", "sea", "chaos_that_ends", "n_link",
     "mooring_response", "lazy_wave", "slack_chain", "two_driven_rods", "calcpad", "driven_ends", "moving_rope",
     "vessel", "structures", "chain_modes", "composite_lines", "springs_dashpots", "moving_support", "solfec",
-    "rod_forces",
+    "rod_forces", "twisted_cable",
 }  # fmt: skip
 """Of 23 to 0.7 s of processor time; all others together take 4."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from fem.arrays import Complexes, Floats, Ints, Say, Sparse
 from fem.assembly.cases import Span, follow
 from fem.assembly.environment import Environment, LoadSet, load_set, next_environment
 from fem.assembly.equations import expand
-from fem.assembly.supports import dofs_of
+from fem.assembly.supports import dofs_of, value_of
 from fem.assembly.system import BAR_FAMILY, SPRING_FAMILY, System
 from fem.errors import ModelError
 from fem.forces.bar import AREA, CONJUGATE, INV_LENGTH, MINUS, PLUS, PULL, P, bar_point, rows_of, senses
@@ -148,11 +148,11 @@ class PhasedLoads:
         supports, system = self.environment.supports, self.system
         found = np.zeros(len(supports.group), complex)
         for entry in (each for each in (*self.step.boundaries, *self.step.rotations) if each.value):
-            value = complex(entry.value)
+            value: Any = value_of(system, entry)
             if entry.amplitude is not None:
-                value *= evaluate(follow(system.model, entry.amplitude, ALWAYS), np.array([frequency]))[0]
+                value = value * evaluate(follow(system.model, entry.amplitude, ALWAYS), np.array([frequency]))[0]
             part = found.imag if entry.is_imaginary else found.real
-            part[dofs_of(system, entry)] = value.real
+            part[dofs_of(system, entry)] = value
         place, _ = supports.with_rotations(self.u, np.zeros_like(self.u), self.time)
         for body in system.bodies:
             ways = np.zeros((3, 2, 6))
@@ -305,7 +305,7 @@ def node_values(small: Small, answer: Amplitudes, omega: float) -> Complexes:
     u, reaction = answer.u, np.where(supported, -answer.left, 0.0)
     found = np.stack([u, 1j * omega * u, -(omega**2) * u, reaction]).reshape(4, count, 3)
     gather_reactions(system.bodies, np.arange(count), found[None])
-    return found
+    return found[:, : system.shown]
 
 
 def going_slack(small: Small, bars: BarStates, of_bars: Complexes) -> Ints:

@@ -384,7 +384,7 @@ def note_increment(
     increments[k, ROW.dissipated], increments[k, ROW.error] = energies[ENERGY.dissipated], error
     increments[k, ROW.numerical] = energies[ENERGY.numerical]
     largest = 0.0
-    for i in range(u.shape[0] // 3):
+    for i in range(record.shown[0]):
         largest = max(largest, u[3 * i] * u[3 * i] + u[3 * i + 1] * u[3 * i + 1] + u[3 * i + 2] * u[3 * i + 2])
     increments[k, ROW.largest] = math.sqrt(largest)
     increments[k, ROW.flags] = flags
@@ -397,10 +397,12 @@ def note_increment(
             kinematics[k, 2, p, c] = motion.a[dof]
             kinematics[k, 3, p, c] = motion.reaction[dof] if problem.nodes.dof_kind[dof] == 0 else 0.0
             if kinematics.shape[1] > 6:
-                kinematics[k, 6, p, c] = motion.reaction[dof]
+                is_tied = problem.nodes.dof_kind[dof] == 0 or problem.equations.slave.shape[0] > 0
+                kinematics[k, 6, p, c] = motion.reaction[dof] if is_tied else 0.0
     for t in range(record.touching.shape[0]):
         for c in range(3):
-            kinematics[k, 4, record.touching[t, 0], c] += motion.state[record.touching[t, 1] + c]
+            row = record.touching[t, 1]
+            kinematics[k, row, record.touching[t, 0], c] += motion.state[record.touching[t, 2] + c]
     if record.elements.shape[0] > 0:
         element_values(
             record.elements, u, motion.v, bars, springs, problem.families, thermal, motion.multiplier, motion.state,

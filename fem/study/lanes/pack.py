@@ -312,7 +312,8 @@ def packs_of(
     values = zeros(blocks, rows, len(elements), RECORDED["EL"], WIDTH, known=2)
     family, touching = fixed(stage.system.family[elements]), fixed(stage.system.touching)
     unwatched = fixed(np.zeros((0, 3), np.int64)), fixed(np.zeros((0, 2)))
-    record = Ledger(increments, fixed(probes), kinematics, family, values, touching, *unwatched)
+    shown = fixed(np.array([stage.system.shown]))
+    record = Ledger(increments, fixed(probes), kinematics, family, values, touching, *unwatched, shown)
     same: Any = {"nodes": fixed(bars.nodes), "kinds": fixed(bars.kinds), "rods": fixed(bars.rods)}
     numbers = {name: pack([getattr(sample.bars, name) for sample in samples]) for name in NUMBERS}
     bars = bars._replace(blocks=fixed(kinds), table=None, **same, **numbers)

@@ -233,7 +233,7 @@ def recorded(
 ) -> tuple[Ints, Ints, Ints]:
     """Increments, nodes and elements that are recorded of the last step, which begins at a total time."""
     schedule = Schedule(model, len(model.steps) - 1, start, count, False)
-    everything = np.arange(len(stage.system.labels)), np.arange(len(stage.system.family))
+    everything = np.arange(stage.system.shown), np.arange(len(stage.system.family))
     probes, elements = everything if record_all else (schedule.nodes, schedule.elements)
     return np.array([*range(0, count, every), count] if every else [0, *[count] * (EXTREMES - 1)]), probes, elements
 
@@ -566,7 +566,7 @@ def march_blocks(first: int, last: int, stride: int, options: Ints, row: Floats,
         )  # fmt: skip
         kept = Ledger(
             record.increments[b], record.nodes, record.kinematics[b], record.elements, record.values[b],
-            record.touching, record.watched, record.allowed,
+            record.touching, record.watched, record.allowed, record.shown,
         )  # fmt: skip
         problem, loading = of_block(b, packs.problem), loading_of(b, packs.loading, packs.curves, at(packs.shares, b))
         through = Passage(scheme, at(packs.limits, b), problem, loading, motion, work, kept)

@@ -15,7 +15,7 @@ from fem.compiled.lanes import common, steepest
 from fem.linear.factors import ROUND_OFF
 from fem.solve.newton.balance import close_increment, note_increment
 from fem.solve.newton.evaluate import evaluate, in_increment
-from fem.solve.newton.groups import CORRECT, ENERGY, Loading, Motion, Passage, Problem, Record, Scratch
+from fem.solve.newton.groups import CORRECT, ENERGY, Ledger, Loading, Motion, Passage, Problem, Scratch
 from fem.solve.newton.iterate import begin, correct, residual
 from fem.solve.newton.tangent import diagonal_of, nodal_blocks
 from fem.solve.schemes import Coefficients
@@ -92,7 +92,7 @@ def solve_increment(is_symmetric: bool, is_bare: bool, k: int, through: Passage,
 @kernel
 def march_duals(
     is_symmetric: bool, extrapolation: int, choices: Ints, row: Floats, known: Floats, limits: Floats, problem: Problem,
-    loading: Loading, motion: Motion, work: Scratch, record: Record, outcome: Floats,
+    loading: Loading, motion: Motion, work: Scratch, record: Ledger, outcome: Floats,
 ) -> None:  # fmt: skip
     """Advance ``motion`` through all increments of ``loading``; ``record`` gets their rows.
 

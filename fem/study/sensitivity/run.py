@@ -24,7 +24,7 @@ from fem.runs.signals import places_of
 from fem.solve import outcome
 from fem.solve.clock import Clock, expected_increments, increments
 from fem.solve.loop import Run
-from fem.solve.newton.groups import Loading, Motion, Problem, Record
+from fem.solve.newton.groups import Ledger, Loading, Motion, Problem
 from fem.solve.schemes import SCHEMES
 from fem.solve.step_run import Newton, StepRun
 from fem.solve.step_system import NO_ROPES, StepSystem, loading, record
@@ -99,7 +99,7 @@ class Heard(StepRun):
 
     whole: Differentiated
 
-    def _accept(self, kept: Record, rows: Ints | None, times: Floats, steps: Floats, chunk: Loading) -> None:
+    def _accept(self, kept: Ledger, rows: Ints | None, times: Floats, steps: Floats, chunk: Loading) -> None:
         self.whole.differentiate(self, kept, times, steps)
         super()._accept(kept, rows, times, steps, chunk)
 
@@ -222,7 +222,7 @@ class Differentiated(Run):
             side_by_side([each.choice.plan for each in stages]),
         )  # fmt: skip
 
-    def differentiate(self, step_run: StepRun, kept: Record, times: Floats, steps: Floats) -> None:
+    def differentiate(self, step_run: StepRun, kept: Ledger, times: Floats, steps: Floats) -> None:
         """Repeats accepted increments, which end at times[1:], with dual numbers."""
         stage, width, count = step_run.stage, self.width, len(steps)
         instants = [(times, steps), *(run.instants(step_run, times, steps) for run in self.shadows)]
@@ -253,7 +253,7 @@ class Differentiated(Run):
         self._note([numbers[name].array for name in NUMBERS], room, before, instants, step_run)
 
     def _note(
-        self, arrays: Sequence[Floats], room: Record, before: int, instants: Sequence[tuple[Floats, Floats]],
+        self, arrays: Sequence[Floats], room: Ledger, before: int, instants: Sequence[tuple[Floats, Floats]],
         step_run: StepRun,
     ) -> None:  # fmt: skip
         """Rows of the run and of its shadows, which have its numbers moved by the derivatives, to their series.

@@ -16,6 +16,7 @@ from fem.forces.protocol import Family
 from fem.forces.reeving import REEVING
 from fem.forces.rope_laws import ROPE_LAWS
 from fem.forces.seabed import SEABED
+from fem.forces.twist import TWIST
 from tests.forces.families.fins import FINS
 from tests.forces.families.lines import reeved, wound
 from tests.forces.families.magnet import MAGNETS
@@ -249,6 +250,10 @@ E, S
 *END STEP
 """
 """A clamp, a joint of two sections, an end that slides; the second element runs the other way."""
+TWISTED = BENT.replace("4, 2.7, 0, 0", "4, 2.6, 0.3, 0.2").replace("3, 2, 0, 0", "3, 1.9, 0.3, 0").replace(
+    "1., 0.05, 0., 0.05\n\n60., 20.", "1., 0.05, 0., 0.08, 0.06\n0.1, 0.3, 1.\n60., 20.\n*DAMPING, BETA=0.02",
+).replace("1., 0.02, 0., 0.02\n", "1., 0.03, 0., 0.03, 0.03\n")  # fmt: skip
+"""The same, bent at rest, of a section with two stiffnesses."""
 DAMPED = BENT.replace("60., 20.\n", "60., 20.\n*DAMPING, BETA=0.05\n", 1)
 GALLOPING = (
     IMMERSED.replace(
@@ -313,6 +318,7 @@ EXAMPLES: list[tuple[Family, str]] = [
     (BATHYMETRY, HILLY),
     (FLUID, WAVY), (REEVING, wound()), (REEVING, reeved()), (ROPE_LAWS, ROPES),
     (BENDING, BENT), (BENDING_DAMPING, DAMPED), (MOMENTS, TURNED), (FLUID, GALLOPING),
+    (TWIST, TWISTED),
 ]  # fmt: skip
 """A deck with a place for the procedure (and step cards after it); time about 1, energies about 1."""
 

@@ -1,0 +1,627 @@
+"""Torsion and bending of lines that twist: moments at angles between bars, each with a spin about itself.
+
+With d of a bar, t = d/|d|, its director D across it, its spin a; T, D0 and a0 those of the start of the increment:
+
+    D   = D0 carried from T to t by the smallest rotation, then turned by a - a0 about t
+    m   = m0 + change of a2 - change of a1 + W,  W = solid angle of T1, T2, t2, t1           twist, with all its turns
+    kb  = 2 t1 x t2/(1 + t1.t2),   k = phi/|kb| (A.kb, B.kb),   A = D of bar 1 turned by m/2 about t1,  B = t1 x A
+    E   = EI1 (k1 - k1')^2/2l + EI2 (k2 - k2')^2/2l + GJ (m - m')^2/2l + C (m - m') e,   e: strain of both bars
+
+and ' of the shape at rest. The twist moment M = dE/dm and q = dE/d(A.kb, B.kb) give, with S = q1 B.kb - q2 A.kb
+and N = M + S/2, the forces *with the spins held*: N kb/(2|d|) and the moments of q on both d, S - N on a1, N on a2.
+As a function of places and spins E has one term more, torque times - (T x t)/((1 + T.t)|d|) for each bar: the angle
+is counted in a frame that moves. In balance it vanishes. Statics uses the gradient of E, whose tangent is symmetric;
+motion uses forces with the spins held (the other term would make the angular momentum of first order) with the same
+tangent. A bar that spins and turns has the gyroscopic force Ip L a' t x t'/|d| on its ends, which does no work.
+
+The force of an increment (ENERGY MOMENTUM) is the one at the mean of both ends, plus (E1 - E0 - g.dz)/|dz|^2 dz over
+the eight numbers z of an angle: it keeps the energy. BETA: EI k', GJ m' beside EI k, GJ m, at the place that is
+foreseen. Sources: Bergou et al., ACM Trans. Graph. 27 (2008) 63; Kaldor et al., ibid. 29 (2010) 52 (carried frames);
+Gonzalez, J. Nonlinear Sci. 6 (1996) 449.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fem.arrays import Floats, Ints, Vector
+from fem.compiled import inner_kernel, single_kernel
+from fem.forces.protocol import Family, Tangent, Trial, blend, component, cross, dot, scaled
+
+SMALL = 1e-2
+"""|kb|^2/4 below which phi/|kb| and its derivatives are sums of their series."""
+FOLDED = 1e-3
+"""1 + cos phi of a line that is folded back on itself: the direction of its force is undefined."""
+OF_FRAME, OF_ANGLE = 7, 7
+"""States of a frame: T, D, a; and of an angle: m, curvatures about both axes and twist, their moments and torque."""
+SLOTS = 5
+# Entries of ``coupling``: C times the part of l over the natural length of a bar, and this length, of both bars
+PULL1, PULL2, LENGTH1, LENGTH2 = 0, 1, 2, 3
+
+
+class Twisted(NamedTuple):
+    """k angles, s frames.
+
+    nodes     (k, 5)   before, at and after the angle, the nodes of both spins; the first is -1 at an end clamped in
+                       space, and at a clamp on a body a node of the body behind it
+    vectors   (k, 6)   d1 and d2 in the reference position; at a clamp d1 is the fixed direction
+    frames    (k, 2)   of both bars, or of the clamp and the bar;  turns (k, 2): -1.0 where the bar runs the other way
+    stiffness (k, 3)   EI1/l, EI2/l, GJ/l;  viscosity (k, 3): BETA times these
+    rest      (k, 3)   k1', k2', m';  over (k, 2): 1/l of bending and of twist, for tables
+    coupling  (k, 4)
+    pair      (k, 25)  pair of two of the nodes, -1: they are one, or one is missing
+    ends      (s, 2)   nodes of the bar of a frame, -1 of a clamp;  way (s, 3): its vector in the deck
+    spin      (s,)     node of the spin of each frame;  radius (s,): a = u/radius
+    inertia   (s,)     Ip L of bars
+    first     (1,)     its first state;  begun: its states in the deck
+    room      (9, 8)   work array: a matrix and a row over the numbers of an angle
+    """
+
+    nodes: Ints
+    vectors: Floats
+    frames: Ints
+    turns: Floats
+    stiffness: Floats
+    viscosity: Floats
+    rest: Floats
+    over: Floats
+    coupling: Floats
+    pair: Ints
+    ends: Ints
+    way: Floats
+    spin: Ints
+    radius: Floats
+    inertia: Floats
+    first: Ints
+    begun: Floats
+    room: Floats
+
+
+class Angle(NamedTuple):
+    """Geometry of an angle; ``held1``, ``held2``: - (T x t)/((1 + T.t)|d|) of both bars."""
+
+    n1: float
+    n2: float
+    t1: Vector
+    t2: Vector
+    start1: Vector
+    start2: Vector
+    c: float
+    kb: Vector
+    a: Vector
+    b: Vector
+    wa: float
+    wb: float
+    f: float
+    f1: float
+    f2: float
+    m: float
+    held1: Vector
+    held2: Vector
+
+
+@inner_kernel
+def carried(v: Vector, before: Vector, after: Vector) -> Vector:
+    """v, across ``before``, turned as this unit vector turns to ``after`` by the smallest rotation."""
+    return blend(1.0, v, -dot(v, after) / (1.0 + dot(before, after)), blend(1.0, before, 1.0, after))
+
+
+@inner_kernel
+def solid(x: Vector, y: Vector, z: Vector) -> float:
+    """Solid angle of three unit vectors."""
+    return 2.0 * math.atan2(dot(x, cross(y, z)), 1.0 + dot(x, y) + dot(y, z) + dot(z, x))
+
+
+@inner_kernel
+def ratio(y: float) -> tuple[float, float, float]:
+    """f = phi/|kb| at y = |kb|^2 = 4 tan^2(phi/2), f' and f''."""
+    z = 0.25 * y
+    if z < SMALL:
+        f, f1, f2, power = 0.0, 0.0, 0.0, 1.0
+        for n in range(9):
+            c = (1.0 - 2.0 * (n % 2)) / (2.0 * n + 1.0)
+            f += c * power
+            f1 -= (n + 1.0) * power * (1.0 - 2.0 * (n % 2)) / (2.0 * n + 3.0)
+            f2 += (n + 2.0) * (n + 1.0) * power * (1.0 - 2.0 * (n % 2)) / (2.0 * n + 5.0)
+            power *= z
+        return f, 0.25 * f1, 0.0625 * f2
+    s = math.sqrt(z)
+    f = math.atan(s) / s
+    slope = (1.0 / (1.0 + z) - f) / (2.0 * z)
+    return f, 0.25 * slope, 0.0625 * (-1.0 / (1.0 + z) ** 2 - 3.0 * slope) / (2.0 * z)
+
+
+@inner_kernel
+def read(at: int, x: Floats) -> Vector:
+    return x[at], x[at + 1], x[at + 2]
+
+
+@inner_kernel
+def write(at: int, v: Vector, x: Floats) -> None:
+    x[at], x[at + 1], x[at + 2] = v
+
+
+@inner_kernel
+def between(k: int, which: int, x: Floats, group: Twisted) -> Vector:
+    """x at the second end of a bar of an angle less x at the first; 0 for a fixed direction."""
+    if group.nodes[k, which] < 0:
+        return 0.0, 0.0, 0.0
+    i, j = 3 * group.nodes[k, which], 3 * group.nodes[k, which + 1]
+    return x[j] - x[i], x[j + 1] - x[i + 1], x[j + 2] - x[i + 2]
+
+
+@inner_kernel
+def spun(k: int, which: int, u: Floats, state: Floats, group: Twisted) -> float:
+    """Spin of a bar along an angle since the start of the increment."""
+    s = group.frames[k, which]
+    a = u[3 * group.spin[s]] / group.radius[s] - state[group.first[0] + OF_FRAME * s + 6]
+    turned: float = group.turns[k, which] * a
+    return turned
+
+
+@inner_kernel
+def vector_at(k: int, which: int, u: Floats, group: Twisted) -> Vector:
+    """d1 (which = 0) or d2 (1) in a displaced position."""
+    return blend(1.0, read(3 * which, group.vectors[k]), 1.0, between(k, which, u, group))
+
+
+@inner_kernel
+def angle_at(k: int, d1: Vector, d2: Vector, a1: float, a2: float, state: Floats, group: Twisted) -> Angle:
+    """Geometry for vectors d1, d2 and spins a1, a2 since the start of the increment."""
+    first, own = group.first[0], group.first[0] + OF_FRAME * group.spin.shape[0] + OF_ANGLE * k
+    at1, at2 = first + OF_FRAME * group.frames[k, 0], first + OF_FRAME * group.frames[k, 1]
+    start1, start2 = scaled(group.turns[k, 0], read(at1, state)), scaled(group.turns[k, 1], read(at2, state))
+    n1, n2 = math.sqrt(dot(d1, d1)), math.sqrt(dot(d2, d2))
+    t1, t2 = scaled(1.0 / n1, d1), scaled(1.0 / n2, d2)
+    m = state[own] + a2 - a1 + solid(start1, start2, t2) + solid(start1, t2, t1)
+    c = 1.0 + dot(t1, t2)
+    kb = scaled(2.0 / c, cross(t1, t2))
+    director = carried(read(at1 + 3, state), start1, t1)
+    normal, h = cross(t1, director), a1 + 0.5 * m
+    cosine, sine = math.cos(h), math.sin(h)
+    a, b = blend(cosine, director, sine, normal), blend(cosine, normal, -sine, director)
+    wa, wb = dot(a, kb), dot(b, kb)
+    f, f1, f2 = ratio(wa * wa + wb * wb)
+    held1 = scaled(-1.0 / ((1.0 + dot(start1, t1)) * n1), cross(start1, t1))
+    held2 = scaled(-1.0 / ((1.0 + dot(start2, t2)) * n2), cross(start2, t2))
+    return Angle(n1, n2, t1, t2, start1, start2, c, kb, a, b, wa, wb, f, f1, f2, m, held1, held2)
+
+
+@inner_kernel
+def strains_of(k: int, x: Angle, group: Twisted) -> Vector:
+    """Differences of curvatures (times l) and twist from those at rest."""
+    return x.f * x.wa - group.rest[k, 0], x.f * x.wb - group.rest[k, 1], x.m - group.rest[k, 2]
+
+
+@inner_kernel
+def pulled(k: int, x: Angle, group: Twisted) -> float:
+    """C e."""
+    own = group.coupling
+    pull: float = own[k, PULL1] * (x.n1 - own[k, LENGTH1]) + own[k, PULL2] * (x.n2 - own[k, LENGTH2])
+    return pull
+
+
+@inner_kernel
+def energy_of(k: int, x: Angle, group: Twisted) -> float:
+    s = strains_of(k, x, group)
+    twice = group.stiffness[k, 0] * s[0] * s[0] + group.stiffness[k, 1] * s[1] * s[1]
+    energy: float = 0.5 * (twice + group.stiffness[k, 2] * s[2] * s[2]) + s[2] * pulled(k, x, group)
+    return energy
+
+
+@inner_kernel
+def gradient(row: int, pa: float, pb: float, moment: float, held: float, x: Angle, room: Floats) -> None:
+    """Writes pa times the gradient of k1, pb times that of k2 and moment times that of m; with the spins held if
+    ``held`` is 0, at constant angles if it is 1."""
+    f1 = 2.0 * x.f1
+    qa = pa * (x.f + f1 * x.wa * x.wa) + pb * f1 * x.wa * x.wb
+    qb = pb * (x.f + f1 * x.wb * x.wb) + pa * f1 * x.wa * x.wb
+    s = qa * x.wb - qb * x.wa
+    n = moment + 0.5 * s
+    q = blend(qa, x.a, qb, x.b)
+    along = dot(q, x.kb)
+    g1 = blend(2.0 / x.c, cross(x.t2, q), -along / x.c, x.t2)
+    g2 = blend(2.0 / x.c, cross(q, x.t1), -along / x.c, x.t1)
+    g1, g2 = blend(1.0, g1, -dot(g1, x.t1), x.t1), blend(1.0, g2, -dot(g2, x.t2), x.t2)
+    g1, g2 = blend(1.0, g1, 0.5 * n, x.kb), blend(1.0, g2, 0.5 * n, x.kb)
+    write_row(row, 0, blend(1.0 / x.n1, g1, held * (s - n), x.held1), room)
+    write_row(row, 3, blend(1.0 / x.n2, g2, held * n, x.held2), room)
+    room[row, 6], room[row, 7] = s - n, n
+
+
+@inner_kernel
+def write_row(row: int, at: int, v: Vector, room: Floats) -> None:
+    room[row, at], room[row, at + 1], room[row, at + 2] = v
+
+
+@inner_kernel
+def add_row(row: int, at: int, factor: float, v: Vector, room: Floats) -> None:
+    room[row, at] += factor * v[0]
+    room[row, at + 1] += factor * v[1]
+    room[row, at + 2] += factor * v[2]
+
+
+@inner_kernel
+def slopes(k: int, scale: float, x: Angle, group: Twisted) -> None:
+    """Writes the derivative of the gradient at constant angles by the eight numbers, times ``scale``: symmetric."""
+    room, stiffness, own = group.room, group.stiffness, group.coupling
+    strain = strains_of(k, x, group)
+    pa, pb = stiffness[k, 0] * strain[0], stiffness[k, 1] * strain[1]
+    moment, wa, wb, f1 = stiffness[k, 2] * strain[2] + pulled(k, x, group), x.wa, x.wb, 2.0 * x.f1
+    kaa, kab, kbb = x.f + f1 * wa * wa, f1 * wa * wb, x.f + f1 * wb * wb  # derivatives of k by w
+    qa, qb = pa * kaa + pb * kab, pb * kbb + pa * kab
+    r = 4.0 * x.f2
+    qaa = stiffness[k, 0] * kaa * kaa + stiffness[k, 1] * kab * kab
+    qaa += pa * (3.0 * f1 * wa + r * wa * wa * wa) + pb * (f1 * wb + r * wa * wa * wb)
+    qab = stiffness[k, 0] * kaa * kab + stiffness[k, 1] * kab * kbb
+    qab += pa * (f1 * wb + r * wa * wa * wb) + pb * (f1 * wa + r * wa * wb * wb)
+    qbb = stiffness[k, 0] * kab * kab + stiffness[k, 1] * kbb * kbb
+    qbb += pa * (f1 * wa + r * wa * wb * wb) + pb * (3.0 * f1 * wb + r * wb * wb * wb)
+    s = qa * wb - qb * wa
+    n = moment + 0.5 * s
+    q = blend(qa, x.a, qb, x.b)
+    along = dot(q, x.kb)
+    g1 = blend(2.0 / x.c, cross(x.t2, q), -along / x.c, x.t2)
+    g2 = blend(2.0 / x.c, cross(q, x.t1), -along / x.c, x.t1)
+    for j in range(3 if group.nodes[k, 0] < 0 else 0, 8):
+        move1 = (1.0 if j == 0 else 0.0, 1.0 if j == 1 else 0.0, 1.0 if j == 2 else 0.0)
+        move2 = (1.0 if j == 3 else 0.0, 1.0 if j == 4 else 0.0, 1.0 if j == 5 else 0.0)
+        longer1, longer2 = dot(move1, x.t1), dot(move2, x.t2)
+        e1 = scaled(1.0 / x.n1, blend(1.0, move1, -longer1, x.t1))
+        e2 = scaled(1.0 / x.n2, blend(1.0, move2, -longer2, x.t2))
+        s1 = (1.0 if j == 6 else 0.0) + dot(x.held1, move1)
+        s2 = (1.0 if j == 7 else 0.0) + dot(x.held2, move2)
+        both = dot(x.kb, e1) + dot(x.kb, e2)
+        dm, spin = s2 - s1 + 0.5 * both, 0.5 * (s1 + s2) + 0.25 * both
+        dc = dot(e1, x.t2) + dot(x.t1, e2)
+        dkb = blend(2.0 / x.c, blend(1.0, cross(e1, x.t2), 1.0, cross(x.t1, e2)), -dc / x.c, x.kb)
+        dwa, dwb = dot(x.a, dkb) + spin * wb, dot(x.b, dkb) - spin * wa
+        dqa, dqb = qaa * dwa + qab * dwb, qab * dwa + qbb * dwb
+        dq = blend(1.0, blend(dqa, x.a, dqb, x.b), spin, blend(qa, x.b, -qb, x.a))
+        dq = blend(1.0, dq, -dot(q, e1), x.t1)
+        ds = dqa * wb + qa * dwb - dqb * wa - qb * dwa
+        pull = own[k, PULL1] * longer1 + own[k, PULL2] * longer2
+        dn = stiffness[k, 2] * dm + pull + 0.5 * ds
+        dalong = dot(dq, x.kb) + dot(q, dkb)
+        dg1 = blend(1.0, blend(2.0, cross(e2, q), 2.0, cross(x.t2, dq)), -dalong, x.t2)
+        dg1 = scaled(1.0 / x.c, blend(1.0, dg1, -1.0, blend(along, e2, dc, g1)))
+        dg2 = blend(1.0, blend(2.0, cross(dq, x.t1), 2.0, cross(q, e1)), -dalong, x.t1)
+        dg2 = scaled(1.0 / x.c, blend(1.0, dg2, -1.0, blend(along, e1, dc, g2)))
+        slope_of(j, 0, x.n1, longer1, e1, x.t1, g1, dg1, n, dn, dkb, s - n, ds - dn, x.start1, x.held1, x.kb, room)
+        slope_of(j, 3, x.n2, longer2, e2, x.t2, g2, dg2, n, dn, dkb, n, dn, x.start2, x.held2, x.kb, room)
+        add_row(j, 0, own[k, PULL1] * strain[2], e1, room)
+        add_row(j, 0, own[k, PULL1] * dm, x.t1, room)
+        add_row(j, 3, own[k, PULL2] * strain[2], e2, room)
+        add_row(j, 3, own[k, PULL2] * dm, x.t2, room)
+        room[j, 6], room[j, 7] = ds - dn, dn
+        for i in range(8):
+            room[j, i] *= scale
+
+
+@inner_kernel
+def slope_of(
+    row: int, at: int, far: float, longer: float, e: Vector, t: Vector, g: Vector, dg: Vector, n: float, dn: float,
+    dkb: Vector, torque: float, dtorque: float, start: Vector, held: Vector, kb: Vector, room: Floats,
+) -> None:  # fmt: skip
+    """Writes the change of the force on one of the vectors."""
+    along = dot(g, t)
+    part = blend(1.0, blend(1.0, g, -along, t), 0.5 * n, kb)
+    change = blend(1.0, blend(1.0, dg, -(dot(dg, t) + dot(g, e)), t), -along, e)
+    change = blend(1.0, change, 0.5, blend(dn, kb, n, dkb))
+    write_row(row, at, blend(1.0 / far, change, -longer / (far * far), part), room)
+    bent = 1.0 + dot(start, t)
+    add_row(row, at, dtorque, held, room)
+    add_row(row, at, -torque / (bent * far), cross(start, e), room)
+    add_row(row, at, -torque * (dot(start, e) / bent + longer / far), held, room)
+
+
+@inner_kernel
+def add_forces(k: int, factor: float, group: Twisted, force: Floats) -> None:
+    """Adds the last row of the work array as forces on nodes and torques on spins."""
+    room = group.room
+    for c in range(3):
+        if group.nodes[k, 0] >= 0:
+            force[3 * group.nodes[k, 0] + c] -= factor * room[8, c]
+            force[3 * group.nodes[k, 1] + c] += factor * room[8, c]
+        force[3 * group.nodes[k, 1] + c] -= factor * room[8, 3 + c]
+        force[3 * group.nodes[k, 2] + c] += factor * room[8, 3 + c]
+    for end in range(2):
+        turned = group.turns[k, end] / group.radius[group.frames[k, end]]
+        force[3 * group.nodes[k, 3 + end]] += factor * turned * room[8, 6 + end]
+
+
+@inner_kernel
+def add_matrix(k: int, group: Twisted, tangent: Tangent) -> None:
+    """Adds the matrix in the work array, over places and spins."""
+    nodes, room = group.nodes, group.room
+    turned1 = group.turns[k, 0] / group.radius[group.frames[k, 0]]
+    turned2 = group.turns[k, 1] / group.radius[group.frames[k, 1]]
+    first = 3 if nodes[k, 0] < 0 else 0
+    for i in range(first, 8):
+        for j in range(first, 8):
+            value = room[j, i]
+            value *= turned1 if i == 6 else turned2 if i == 7 else 1.0
+            value *= turned1 if j == 6 else turned2 if j == 7 else 1.0
+            row, column = i % 3 if i < 6 else 0, j % 3 if j < 6 else 0
+            for p in range(2 if i < 6 else 1):  # each vector has two ends
+                slot = i - 3 if i >= 6 else i // 3 + 1 - p
+                for q in range(2 if j < 6 else 1):
+                    other = j - 3 if j >= 6 else j // 3 + 1 - q
+                    entry = value if p == q else -value
+                    if nodes[k, slot] == nodes[k, other]:
+                        tangent.block[nodes[k, slot], 3 * row + column] += entry
+                    elif slot < other:
+                        tangent.cross[group.pair[k, SLOTS * slot + other], 3 * row + column] += entry
+                    else:
+                        tangent.cross[group.pair[k, SLOTS * slot + other], 9 + 3 * row + column] += entry
+
+
+@inner_kernel
+def begin(trial: Trial, group: Twisted, force: Floats) -> bool:
+    """Writes the frames at the end of the increment, and adds gyroscopic forces. False: a bar has turned too far."""
+    for s in range(group.spin.shape[0]):
+        at, i, j = group.first[0] + OF_FRAME * s, 3 * group.ends[s, 0], 3 * group.ends[s, 1]
+        d = read(0, group.way[s])
+        if i >= 0:
+            d = blend(1.0, d, 1.0, blend(1.0, read(j, trial.u1), -1.0, read(i, trial.u1)))
+        start, far = read(at, trial.state0), math.sqrt(dot(d, d))
+        if far == 0.0 or dot(start, d) <= 0.0:
+            return False
+        t = scaled(1.0 / far, d)
+        spin = trial.u1[3 * group.spin[s]] / group.radius[s]
+        a = spin - trial.state0[at + 6]
+        director = carried(read(at + 3, trial.state0), start, t)
+        director = blend(math.cos(a), director, math.sin(a), cross(t, director))
+        director = blend(1.0, director, -dot(director, t), t)
+        write(at, t, trial.state1)
+        write(at + 3, scaled(1.0 / math.sqrt(dot(director, director)), director), trial.state1)
+        trial.state1[at + 6] = spin
+        if trial.rate == 0.0 or group.inertia[s] == 0.0:
+            continue
+        rate = trial.v1[3 * group.spin[s]]
+        moved = blend(1.0, read(j, trial.v1), -1.0, read(i, trial.v1))
+        if trial.secant:
+            rate = trial.rate * (trial.u1[3 * group.spin[s]] - trial.u0[3 * group.spin[s]])
+            before = blend(1.0, read(j, trial.u0), -1.0, read(i, trial.u0))
+            before = blend(1.0, read(0, group.way[s]), 1.0, before)
+            moved = scaled(trial.rate, blend(1.0, d, -1.0, before))
+            d = blend(0.5, d, 0.5, before)
+            far = math.sqrt(dot(d, d))
+        push = scaled(group.inertia[s] * rate / (group.radius[s] * far * far * far), cross(d, moved))
+        for c in range(3):
+            force[i + c] += component(push, c)
+            force[j + c] -= component(push, c)
+    return True
+
+
+@single_kernel
+def evaluate(trial: Trial, group: Twisted, force: Floats, flow: Floats, tangent: Tangent) -> float:
+    """Forces of all angles (see the heading of the file). Infinite if a line is folded, or has turned too far."""
+    if not begin(trial, group, force):
+        return math.inf
+    energy, room, state = 0.0, group.room, trial.state0
+    has_tangent = tangent.block.shape[0] > 0
+    for k in range(group.nodes.shape[0]):
+        after1, after2 = vector_at(k, 0, trial.u1, group), vector_at(k, 1, trial.u1, group)
+        a1, a2 = spun(k, 0, trial.u1, state, group), spun(k, 1, trial.u1, state, group)
+        x = angle_at(k, after1, after2, a1, a2, state, group)
+        own = group.first[0] + OF_FRAME * group.spin.shape[0] + OF_ANGLE * k
+        if x.c < FOLDED or abs(x.m - state[own] - a2 + a1) > 0.5 * math.pi:
+            return math.inf
+        note(k, own, x, group, trial.state1)
+        stored = energy_of(k, x, group)
+        energy += stored
+        held, share = 1.0 if trial.rate == 0.0 else 0.0, 1.0
+        if trial.secant:
+            before1, before2 = vector_at(k, 0, trial.u0, group), vector_at(k, 1, trial.u0, group)
+            b1, b2 = spun(k, 0, trial.u0, state, group), spun(k, 1, trial.u0, state, group)
+            stored -= energy_of(k, angle_at(k, before1, before2, b1, b2, state, group), group)
+            middle1, middle2 = blend(0.5, before1, 0.5, after1), blend(0.5, before2, 0.5, after2)
+            x = angle_at(k, middle1, middle2, 0.5 * (a1 + b1), 0.5 * (a2 + b2), state, group)
+            held, share = 0.0, 0.5
+        strain, pull = strains_of(k, x, group), pulled(k, x, group)
+        one, two = group.stiffness[k, 0] * strain[0], group.stiffness[k, 1] * strain[1]
+        gradient(8, one, two, group.stiffness[k, 2] * strain[2] + pull, held, x, room)
+        add_row(8, 0, group.coupling[k, PULL1] * strain[2], x.t1, room)
+        add_row(8, 3, group.coupling[k, PULL2] * strain[2], x.t2, room)
+        if trial.secant:
+            r1, r2 = group.radius[group.frames[k, 0]], group.radius[group.frames[k, 1]]
+            d1, d2 = blend(1.0, after1, -1.0, before1), blend(1.0, after2, -1.0, before2)
+            s1, s2 = a1 - b1, a2 - b2
+            square = dot(d1, d1) + dot(d2, d2) + r1 * r1 * s1 * s1 + r2 * r2 * s2 * s2
+            work = dot(read(0, room[8]), d1) + dot(read(3, room[8]), d2) + room[8, 6] * s1 + room[8, 7] * s2
+            rest = (stored - work) / square if square > 0.0 else 0.0
+            add_row(8, 0, rest, d1, room)
+            add_row(8, 3, rest, d2, room)
+            room[8, 6] += rest * r1 * r1 * s1
+            room[8, 7] += rest * r2 * r2 * s2
+        add_forces(k, 1.0, group, force)
+        if has_tangent:
+            slopes(k, trial.weight * share, x, group)
+            add_matrix(k, group, tangent)
+        if trial.rate != 0.0 and group.viscosity[k, 0] + group.viscosity[k, 2] > 0.0:
+            resist(k, trial, group, force, flow, tangent)
+    return energy
+
+
+@inner_kernel
+def note(k: int, own: int, x: Angle, group: Twisted, state: Floats) -> None:
+    """Writes twist, curvatures, moments and torque of an angle, along the second bar as its element runs."""
+    strain, way = strains_of(k, x, group), group.turns[k, 1]
+    state[own] = x.m
+    state[own + 1] = way * group.over[k, 0] * strain[0]
+    state[own + 2] = group.over[k, 0] * strain[1]
+    state[own + 3] = group.over[k, 1] * strain[2]
+    state[own + 4] = way * group.stiffness[k, 0] * strain[0]
+    state[own + 5] = group.stiffness[k, 1] * strain[1]
+    state[own + 6] = group.stiffness[k, 2] * strain[2] + pulled(k, x, group)
+
+
+@inner_kernel
+def foreseen(k: int, which: int, trial: Trial, group: Twisted) -> Vector:
+    """d1 or d2 where the forces of the increment act, predicted from its start."""
+    d, ahead = vector_at(k, which, trial.u0, group), trial.ahead
+    moved = blend(ahead, between(k, which, trial.v0, group), 0.5 * ahead * ahead, between(k, which, trial.a0, group))
+    return blend(1.0, d, 1.0, moved)
+
+
+@inner_kernel
+def resist(k: int, trial: Trial, group: Twisted, force: Floats, flow: Floats, tangent: Tangent) -> None:
+    """Forces of BETA: the rates of k1, k2 and m times viscosities, along their gradients at the place foreseen."""
+    room, ahead = group.room, trial.ahead
+    dof1, dof2 = 3 * group.nodes[k, 3], 3 * group.nodes[k, 4]
+    turned1 = group.turns[k, 0] / group.radius[group.frames[k, 0]]
+    turned2 = group.turns[k, 1] / group.radius[group.frames[k, 1]]
+    a1 = spun(k, 0, trial.u0, trial.state0, group)
+    a2 = spun(k, 1, trial.u0, trial.state0, group)
+    a1 += turned1 * ahead * (trial.v0[dof1] + 0.5 * ahead * trial.a0[dof1])
+    a2 += turned2 * ahead * (trial.v0[dof2] + 0.5 * ahead * trial.a0[dof2])
+    x = angle_at(k, foreseen(k, 0, trial, group), foreseen(k, 1, trial, group), a1, a2, trial.state0, group)
+    v1, v2 = between(k, 0, trial.v1, group), between(k, 1, trial.v1, group)
+    s1, s2 = turned1 * trial.v1[dof1], turned2 * trial.v1[dof2]
+    if trial.secant:
+        rate = trial.rate
+        v1 = blend(rate, between(k, 0, trial.u1, group), -rate, between(k, 0, trial.u0, group))
+        v2 = blend(rate, between(k, 1, trial.u1, group), -rate, between(k, 1, trial.u0, group))
+        s1 = turned1 * rate * (trial.u1[dof1] - trial.u0[dof1])
+        s2 = turned2 * rate * (trial.u1[dof2] - trial.u0[dof2])
+    for i in range(8):
+        for j in range(8):
+            room[i, j] = 0.0
+    for part in range(3):
+        viscosity = group.viscosity[k, part]
+        one, two, twist = 1.0 if part == 0 else 0.0, 1.0 if part == 1 else 0.0, 1.0 if part == 2 else 0.0
+        gradient(8, one, two, twist, 0.0, x, room)
+        speed = dot(read(0, room[8]), v1) + dot(read(3, room[8]), v2) + room[8, 6] * s1 + room[8, 7] * s2
+        add_forces(k, viscosity * speed, group, force)
+        if flow.shape[0] > 0:
+            add_forces(k, viscosity * speed, group, flow)
+        for i in range(8):
+            for j in range(8):
+                room[i, j] += trial.weight * trial.rate * viscosity * room[8, i] * room[8, j]
+    if tangent.block.shape[0] > 0:
+        add_matrix(k, group, tangent)
+
+
+NOTHING = Twisted(
+    np.zeros((0, 5), np.int64), np.zeros((0, 6)), np.zeros((0, 2), np.int64), np.zeros((0, 2)), np.zeros((0, 3)),
+    np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 2)), np.zeros((0, 4)), np.zeros((0, 25), np.int64),
+    np.zeros((0, 2), np.int64), np.zeros((0, 3)), np.zeros(0, np.int64), np.zeros(0), np.zeros(0),
+    np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 8)),
+)  # fmt: skip
+
+
+def assemble(model: Any, system: Any, pair: int, state: int) -> Twisted:
+    found = system.twists
+    if found is None:
+        return NOTHING
+    place, nodes = system.coordinates, model.bent_at[0][found.angles]
+    bars, count = model.bent_at[1][found.angles], len(model.mesh.node_labels)
+    spins = count + found.spin[found.frames]
+    before, node, after = nodes.T
+    second = place[after] - place[node]
+    first = np.where((before < 0)[:, None], second, place[node] - place[before])
+    nodes = np.column_stack([nodes, spins])
+    ends = model.mesh.element_nodes[found.bars[found.spin]]
+    way, inner = place[ends[:, 1]] - place[ends[:, 0]], len(np.unique(bars[bars >= 0]))
+    ends = ends.copy()
+    (clamps,) = np.nonzero(bars[:, 0] < 0)
+    behind = np.column_stack([before, node])[clamps]
+    ends[inner:] = np.where(found.turns[clamps, :1] > 0.0, behind, behind[:, ::-1])
+    ends[inner:][before[clamps] < 0] = -1
+    coupled = np.zeros(len(system.family))
+    for section in model.sections:
+        coupled[model.mesh.element_sets[section.element_set]] = section.coupling
+    radius, inertia = found.radius[found.spin], np.zeros(len(found.spin))
+    inertia[:inner] = system.mass[count : count + inner] * radius[:inner] ** 2
+    lengths = np.zeros(len(system.family))
+    lengths[system.bar_index >= 0] = system.length0[system.bar_index[system.bar_index >= 0]]
+    halves = np.where(bars >= 0, 0.5 * lengths[bars], 0.0)
+    share = coupled[bars] * (bars >= 0) / (2.0 * halves.sum(axis=1, keepdims=True))
+    own = np.column_stack([share, np.where(bars >= 0, lengths[bars], 0.0)])
+    there = ~(system.gone[bars] & (bars >= 0)).any(axis=1)[:, None]
+    group = Twisted(
+        nodes, np.ascontiguousarray(np.column_stack([first, second])), found.frames, found.turns,
+        there * found.stiffness, there * found.viscosity, found.rest, found.over, there * own,
+        numbered(nodes, pair), np.ascontiguousarray(ends), way, np.ascontiguousarray(count + found.spin), radius,
+        inertia, np.array([state]), _begun(found, way), np.zeros((9, 8)),
+    )  # fmt: skip
+    arrays: Any = map(np.ascontiguousarray, group)
+    return Twisted(*arrays)
+
+
+def _begun(found: Any, way: Floats) -> Floats:
+    """States of the deck."""
+    t = way / np.linalg.norm(way, axis=1, keepdims=True)
+    frames = np.column_stack([t, found.director, np.zeros(len(t))])
+    angles = np.zeros((len(found.twist), OF_ANGLE))
+    angles[:, 0] = found.twist
+    return np.concatenate([frames.ravel(), angles.ravel()])
+
+
+def _couples(nodes: Ints) -> list[list[tuple[int, int]]]:
+    """Of each angle, the pairs of different nodes among its five, as places."""
+    every = [(p, q) for p in range(SLOTS) for q in range(p + 1, SLOTS)]
+    return [[(p, q) for p, q in every if own[p] >= 0 and own[p] != own[q]] for own in nodes.tolist()]
+
+
+def numbered(nodes: Ints, first: int) -> Ints:
+    """``pair`` (k, 25) of angles; first: the number of their first pair."""
+    found = np.full((len(nodes), SLOTS * SLOTS), -1)
+    for k, couples in enumerate(_couples(nodes)):
+        for p, q in couples:
+            found[k, SLOTS * p + q] = found[k, SLOTS * q + p] = first
+            first += 1
+    return found
+
+
+def pairs_of(group: Twisted) -> Ints:
+    """Nodes that angles couple."""
+    found = [(own[p], own[q]) for own, its in zip(group.nodes, _couples(group.nodes), strict=True) for p, q in its]
+    return np.array(found, np.int64).reshape(-1, 2)
+
+
+def noted(group: Twisted) -> Ints:
+    """Nodes and states of the tables: of angles at one node (a clamp within a line) the first."""
+    nodes, which = np.unique(group.nodes[:, 1], return_index=True)
+    first = (int(group.first[0]) if len(nodes) else 0) + OF_FRAME * len(group.spin) + 1
+    return np.column_stack([nodes, first + OF_ANGLE * which])
+
+
+def size_of(group: Twisted) -> float:
+    """The largest stiffness over the length of the shortest adjacent bar."""
+    lengths = np.linalg.norm(group.vectors.reshape(-1, 2, 3), axis=2).min(axis=1, initial=np.inf)
+    return float((group.stiffness.max(axis=1, initial=0.0) / lengths).max(initial=0.0))
+
+
+def trouble(group: Twisted, system: Any, u: Floats, state: Floats) -> str:
+    """Message that a line is folded, with its place."""
+    place = u.reshape(-1, 3)
+    for k in range(len(group.nodes)):
+        before, node, after = group.nodes[k, :3]
+        first = place[node] - place[before] if before >= 0 else 0.0
+        d1, d2 = group.vectors[k, :3] + first, group.vectors[k, 3:] + place[after] - place[node]
+        phi = math.atan2(float(np.linalg.norm(np.cross(d1, d2))), float(d1 @ d2))
+        if not phi < math.radians(178.0):
+            return (
+                f"the line is folded back at node {system.labels[group.nodes[k, 1]]}: its bars meet at "
+                f"{math.degrees(phi):.4g} degrees. Give it shorter bars there, or bring its loads on more slowly."
+            )
+    return "a line that twists turns by more than 90 degrees in an increment: smaller increments follow it"
+
+
+TWIST = Family(
+    "torsion",
+    assemble,
+    evaluate,
+    pairs=pairs_of,
+    states=lambda group: group.begun,
+    wanted=lambda model: model.may_twist,
+    smooth=False,
+    size=size_of,
+    bending=noted,
+    trouble=trouble,
+)

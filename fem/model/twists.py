@@ -1,0 +1,310 @@
+"""Lines that twist: which angles do, the spins of their bars, directors and shape at rest.
+
+A bar that twists has one more unknown, the angle by which it spins about itself. A line twists if all its bars have
+J and one of these holds: two of its ends hold the twist (clamps with dofs 4 to 6), it is closed, it is bent at rest,
+its section is not round, its tension untwists it (COUPLING). In all other lines nothing could twist them.
+
+The director D of a bar lies across it and spins with it. Along a line at rest it is carried from bar to bar by the
+smallest rotation, from the direction n1 of the section. The twist of an angle is the angle from D of its first bar,
+carried to the second, to D of the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.model.beams import angles_of
+from fem.model.mesh import Mesh
+
+BENT = 1e-4
+"""Largest bend [radians] of a line that counts as straight: coordinates in decks have few digits."""
+N1 = (0.0, 0.0, -1.0)
+"""The direction of the first axis of sections that are not round and name none (as in Abaqus)."""
+ALONG = 1e-6
+"""Sine of the angle to the line below which a direction of the first axis is along it."""
+
+
+class NoTwist(ValueError):
+    """A line needs torsion and cannot have it.  bar: the index of one of its elements"""
+
+    def __init__(self, what: str, bar: int) -> None:
+        super().__init__(what)
+        self.bar = bar
+
+
+class Twists(NamedTuple):
+    """k angles that twist; s frames, of bars and of clamps; q spins.
+
+    angles (k,)    their indices among ``Model.bent_at``
+    frames (k, 2)  the frame of the first bar or of the clamp, and of the second bar
+    turns  (k, 2)  1.0 where the angle runs along the bar as its element does, -1.0 where it runs back
+    spin   (s,)    spin of each frame: a clamp that does not hold the twist spins with its bar
+    director (s, 3)  D in the deck
+    bars   (q,)    the element of each spin;  node (q,): the node of a clamp that holds the twist, else -1
+    radius (q,)    r, spins are counted as lengths r a;  polar (q,): I11 + I22
+    rest   (k, 3)  curvatures (times l) about n1 and n2, and twist, at rest;  twist (k,): in the deck
+    stiffness (k, 3)  EI1/l, EI2/l, GJ/l, 0 where the twist is free;  viscosity (k, 3)  BETA times these
+    over   (k, 2)  1/l of bending and of twist
+    rests_straight (k,)  straight at rest
+    """
+
+    angles: Ints
+    frames: Ints
+    turns: Floats
+    spin: Ints
+    director: Floats
+    bars: Ints
+    node: Ints
+    radius: Floats
+    polar: Floats
+    rest: Floats
+    twist: Floats
+    stiffness: Floats
+    viscosity: Floats
+    over: Floats
+    rests_straight: Flags
+
+
+def unit(x: Floats) -> Floats:
+    return np.asarray(x / np.linalg.norm(x, axis=-1, keepdims=True))
+
+
+def carry(v: Floats, before: Floats, after: Floats) -> Floats:
+    """v, across ``before``, turned as this unit vector turns to ``after`` by the smallest rotation."""
+    return np.asarray(v - (v @ after) / (1.0 + before @ after) * (before + after))
+
+
+def across(t: Floats) -> Floats:
+    """A unit vector across t."""
+    axis = np.eye(3)[np.abs(t).argmin()]
+    return unit(axis - (axis @ t) * t)
+
+
+def curvatures(t1: Floats, t2: Floats, director: Floats, twist: Floats) -> tuple[Floats, Floats]:
+    """phi/|kb| (A.kb, B.kb) of angles, as in ``forces/twist.py``; director (k, 3): of the first bars."""
+    cosine, turned = (t1 * t2).sum(axis=1, keepdims=True), twist[:, None] / 2.0
+    kb = 2.0 * np.cross(t1, t2) / (1.0 + cosine)
+    normal = np.cross(t1, director)
+    a, b = (np.cos(turned) * one + np.sin(turned) * other for one, other in ((director, normal), (normal, -director)))
+    size = np.linalg.norm(kb, axis=1)
+    f = np.divide(2.0 * np.arctan(size / 2.0), size, out=np.ones_like(size), where=size > 0.0)
+    return np.asarray(f * (a * kb).sum(axis=1)), np.asarray(f * (b * kb).sum(axis=1))
+
+
+def find_twists(model: Any, lengths: Floats) -> Twists | None:
+    """The twist of the lines of a model; None: nothing twists. NoTwist: a line needs J.
+    lengths  natural lengths of all elements"""
+    sections = [section for section in model.sections if section.inertia]
+    if not any(section.torsion or section.second or section.coupling for section in sections):
+        return None
+    mesh, (nodes, bars) = model.mesh, model.bent_at
+    own = dict[int, Any]()
+    for section in sections:
+        own |= dict.fromkeys(mesh.element_sets[section.element_set].tolist(), section)
+    inner = np.flatnonzero(bars[:, 0] >= 0)
+    lines = _lines(bars, inner)
+    straight = straightened(model.sections, mesh, bars)
+    bent = (bends(mesh, nodes) > BENT) & ~straight
+    holds = _holding(model, nodes)
+    chosen = list[int]()
+    for section in (each for each in sections if each.coupling):
+        material = model.materials[section.material]
+        if not section.coupling**2 < material.young * section.area * shear_modulus(section, material) * section.torsion:
+            raise NoTwist(
+                f"the square of COUPLING={section.coupling:g} is not below EA GJ: it would have no stable state",
+                int(mesh.element_sets[section.element_set][0]),
+            )
+    for line in lines.values():
+        its = [own[bar] for bar in line.bars if bar in own]
+        missing = next((bar for bar in line.bars if bar in own and not own[bar].torsion), -1)
+        why = ""
+        if any(section.coupling for section in its):
+            why = "COUPLING couples its tension with its torsion"
+        elif any(section.second for section in its):
+            why = "its section is not round"
+        elif bent[line.angles].any():
+            why = "it is bent at rest"
+        if why and missing >= 0:
+            raise NoTwist(f"{why}, and it has no torsion constant J: it would spin freely", missing)
+        turned = np.count_nonzero(holds[line.angles])
+        if missing < 0 and (why or turned > 1 or line.is_closed):
+            chosen += line.angles
+    if not chosen:
+        return None
+    return _made(model, np.array(sorted(chosen), np.int64), own, holds, straight, lengths)
+
+
+def curved_bars(model: Any, lengths: Floats) -> Ints:
+    """Bars beside angles that are bent at rest, in the shape that is drawn: the deck has these nodes of it only."""
+    found = find_twists(model, lengths) if model.may_twist else None
+    if found is None:
+        return np.zeros(0, np.int64)
+    bars = model.bent_at[1][found.angles[found.rest[:, :2].any(axis=1)]]
+    return np.unique(bars[bars >= 0])
+
+
+def shear_modulus(section: Any, material: Any) -> float:
+    """G of a section, or of its material."""
+    return float(section.shear or material.young / (2.0 * (1.0 + material.poisson)))
+
+
+def straightened(sections: Iterable[Any], mesh: Mesh, bars: Ints) -> Flags:
+    """(k,) angles between bars of which one is straight at rest although it may be drawn bent."""
+    found = np.zeros(len(mesh.element_labels) + 1, np.bool_)
+    for section in sections:
+        if section.is_straight:
+            found[mesh.element_sets[section.element_set]] = True
+    return np.asarray(found[bars].any(axis=1))
+
+
+def bends(mesh: Mesh, nodes: Ints) -> Floats:
+    """(k,) angle between the bars of each angle in the deck; 0 at clamps."""
+    before, node, after = nodes.T
+    first, second = (mesh.coordinates[j] - mesh.coordinates[i] for i, j in ((before, node), (node, after)))
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite lengths are refused later
+        phi = np.arctan2(np.linalg.norm(np.cross(first, second), axis=1), (first * second).sum(axis=1))
+    return np.asarray(np.where(before < 0, 0.0, phi))
+
+
+class _Line(NamedTuple):
+    bars: list[int]
+    angles: list[int]
+    is_closed: bool
+
+
+def _lines(bars: Ints, inner: Ints) -> dict[int, _Line]:
+    """Lines: bars that angles join, with their angles."""
+    root = {int(bar): int(bar) for bar in bars.ravel() if bar >= 0}
+
+    def find(bar: int) -> int:
+        while root[bar] != bar:
+            root[bar] = root[root[bar]]
+            bar = root[bar]
+        return bar
+
+    closed = set[int]()
+    for first, second in bars[inner].tolist():
+        one, other = find(first), find(second)
+        if one == other:
+            closed.add(one)
+        root[max(one, other)] = min(one, other)
+    found = dict[int, _Line]()
+    ends = {find(bar) for bar in closed}
+    for bar in sorted(root):
+        found.setdefault(find(bar), _Line([], [], find(bar) in ends)).bars.append(bar)
+    for at, bar in enumerate(bars[:, 1].tolist()):
+        found[find(bar)].angles.append(at)
+    return found
+
+
+def _holding(model: Any, nodes: Ints) -> Flags:
+    """(angles,) clamps that hold the twist: dofs 4 to 6 of their node are held in space."""
+    held = dict[int, set[int]]()
+    for each in model.rotations:
+        held.setdefault(int(model.mesh.nodes_of(each.target)[0]), set()).add(each.dof)
+    whole = np.array([node for node, dofs in held.items() if dofs >= {4, 5, 6}], np.int64)
+    fixed = (model.bent_at[1][:, 0] < 0) & (nodes[:, 0] < 0)
+    return np.asarray(fixed & np.isin(nodes[:, 1], whole))
+
+
+def _made(model: Any, chosen: Ints, own: dict[int, Any], holds: Flags, straight: Flags, lengths: Floats) -> Twists:
+    mesh, (nodes, bars) = model.mesh, (each[chosen] for each in model.bent_at)
+    holds, ends = holds[chosen], mesh.element_nodes
+    elements = np.unique(bars[bars >= 0])
+    clamps, whole = np.flatnonzero(bars[:, 0] < 0), np.flatnonzero(holds)
+    frames = elements.searchsorted(bars)
+    spin = np.concatenate([np.arange(len(elements)), frames[clamps, 1]])
+    frames[clamps, 0] = len(elements) + np.arange(len(clamps))
+    spin[frames[whole, 0]] = len(elements) + np.arange(len(whole))
+    owner = np.concatenate([elements, bars[whole, 1]])
+    node = np.concatenate([np.full(len(elements), -1), nodes[whole, 1]])
+    forward = [ends[bars[:, 0], 1] == nodes[:, 1], ends[bars[:, 1], 0] == nodes[:, 1]]
+    turns = np.where(np.array(forward).T, 1.0, -1.0)
+    turns[bars[:, 0] < 0, 0] = turns[bars[:, 0] < 0, 1]
+    way = unit(mesh.coordinates[ends[:, 1]] - mesh.coordinates[ends[:, 0]])
+    director = _directors(elements, bars, turns, own, way)
+    full = np.zeros((len(way), 3))
+    full[elements] = director
+    first = np.where(bars[:, 0] < 0, bars[:, 1], bars[:, 0])
+    t1, t2 = turns[:, :1] * way[first], turns[:, 1:] * way[bars[:, 1]]
+    moved = np.array([carry(full[i], a, b) for i, a, b in zip(first, t1, t2, strict=True)]).reshape(-1, 3)
+    after = full[bars[:, 1]]
+    twist = np.arctan2((np.cross(moved, after) * t2).sum(axis=1), (moved * after).sum(axis=1))
+    twist[np.abs(twist) < 1e-15] = 0.0
+    named = np.array([_n1(own[int(i)]) != _n1(own[int(j)]) for i, j in zip(first, bars[:, 1], strict=True)], bool)
+    straight = straight[chosen]
+    rest = np.column_stack([*curvatures(t1, t2, full[first], twist), twist])
+    rest[straight, :2], rest[straight & ~named, 2] = 0.0, 0.0
+    angles = angles_of(mesh, model.bent_at, model.sections, model.materials, lengths)
+    other = [replace(section, inertia=section.second or section.inertia) for section in model.sections]
+    second = angles_of(mesh, model.bent_at, other, model.materials, lengths)
+    shear, beta = np.ones(len(way)), np.zeros(len(way))
+    for section in (each for each in model.sections if each.torsion):
+        material = model.materials[section.material]
+        shear[mesh.element_sets[section.element_set]] = shear_modulus(section, material) * section.torsion
+        beta[mesh.element_sets[section.element_set]] = material.beta
+    halves = np.where(bars >= 0, 0.5 * lengths[bars], 0.0) / shear[bars]
+    soft = halves.sum(axis=1)
+    torsion = np.where((bars[:, 0] < 0) & ~holds, 0.0, 1.0 / soft)
+    damped = np.where(torsion > 0.0, (beta[bars] * halves).sum(axis=1) / soft**2, 0.0)
+    stiffness = np.column_stack([1.0 / angles.softness[chosen], 1.0 / second.softness[chosen], torsion])
+    viscosity = np.column_stack([angles.viscosity[chosen], second.viscosity[chosen], damped])
+    polar = np.array([own[int(bar)].inertia + (own[int(bar)].second or own[int(bar)].inertia) for bar in owner])
+    radius = np.sqrt(polar / np.array([own[int(bar)].area for bar in owner]))
+    halves = np.where(bars >= 0, 0.5 * lengths[bars], 0.0).sum(axis=1)
+    over = np.column_stack([1.0 / angles.length[chosen], 1.0 / halves])
+    directors = np.concatenate([director, full[bars[clamps, 1]]])
+    return Twists(
+        chosen, frames, turns, spin, directors, owner, node, radius, polar, rest, twist, stiffness, viscosity, over,
+        straight,
+    )  # fmt: skip
+
+
+def _n1(section: Any) -> tuple[float, ...] | None:
+    direction = section.direction or (N1 if section.second else None)
+    return direction
+
+
+def _directors(elements: Ints, bars: Ints, turns: Floats, own: dict[int, Any], way: Floats) -> Floats:
+    """(bars, 3) D of the elements, carried along lines from n1 of their sections. NoTwist: n1 is along a bar."""
+    beside = dict[int, list[int]]()
+    for at, pair in enumerate(bars.tolist()):
+        for bar in pair if pair[0] >= 0 else []:
+            beside.setdefault(bar, []).append(at)
+    found = dict[int, Floats]()
+
+    def given(bar: int) -> Floats:
+        n1, t = _n1(own[bar]), way[bar]
+        if n1 is None:
+            return across(t)
+        side = unit(np.array(n1))
+        if np.linalg.norm(np.cross(side, t)) < ALONG:
+            if not own[bar].second:
+                return across(t)
+            named = ", ".join(f"{x:g}" for x in n1)
+            raise NoTwist(f"the direction of its first axis ({named}) is along it", bar)
+        return unit(side - (side @ t) * t)
+
+    for start in elements.tolist():
+        if start in found:
+            continue
+        found[start], waiting = given(start), [start]
+        while waiting:
+            bar = waiting.pop()
+            for at in beside.get(bar, []):
+                here = int(bars[at, 1] == bar)
+                other = int(bars[at, 1 - here])
+                if other in found:
+                    continue
+                if _n1(own[other]) != _n1(own[bar]):
+                    found[other] = given(other)
+                else:
+                    t, to = turns[at, here] * way[bar], turns[at, 1 - here] * way[other]
+                    found[other] = unit(carry(found[bar], t, to))
+                waiting.append(other)
+    return np.array([found[bar] for bar in elements.tolist()])

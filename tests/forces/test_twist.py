@@ -1,0 +1,309 @@
+"""Lines that twist: laws of their forces, closed forms, motion in free flight, clamps that turn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import fem
+from fem.assembly.system import assemble
+from fem.forces.protocol import BOOKS, Tangent, Trial
+from fem.runs.record import NO_WISHES, SilentSink
+from fem.solve.loop import Run
+from tests.forces.families.test_families import ask, dense
+
+PLACES = np.array([[0.0, 0.0, 0.0], [1.0, 0.1, 0.0], [1.9, 0.5, 0.3], [2.5, 1.2, 0.4], [2.6, 2.1, 0.9]])
+N1 = np.array([0.1, 0.3, 1.0])
+
+
+def rod(
+    places: np.ndarray = PLACES, n1: np.ndarray | None = N1, *, order: tuple[int, ...] = (1, -1, 1, 1),
+    numbers: str = "1., 0.01, 0., 0.025, 0.02", coupling: float = 0.0, young: float = 1000.0, shear: float = 400.0,
+    density: float = 1.0, supports: str = "1, ENCASTRE", more: str = "", steps: str = "*STEP\n*STATIC\n*END STEP",
+    flags: str = "",
+) -> str:  # fmt: skip
+    """A line through places; order: which elements run along it (1) and which back (-1)."""
+    nodes = "\n".join(f"{i + 1}, " + ", ".join(map(repr, map(float, x))) for i, x in enumerate(places))
+    ways = [(i + 1, i + 2) if order[i % len(order)] > 0 else (i + 2, i + 1) for i in range(len(places) - 1)]
+    elements = "\n".join(f"{i + 1}, {a}, {b}" for i, (a, b) in enumerate(ways))
+    side = "" if n1 is None else ", ".join(map(repr, map(float, n1)))
+    return f"""*NODE, NSET=ALL
+{nodes}
+*ELEMENT, TYPE=B31, ELSET=LINE
+{elements}
+*BEAM GENERAL SECTION, ELSET=LINE, DENSITY={density!r}, COUPLING={coupling!r}{flags}
+{numbers}
+{side}
+{young!r}, {shear!r}
+{more}
+*BOUNDARY
+{supports}
+{steps}
+"""
+
+
+def asked(system, u0, u1, state, rate=0.0):
+    """Energy, force, dense tangent and state of everything but bars, in statics."""
+    size, after = len(u1), state.copy()
+    tangent = Tangent(
+        system.bars.nodes, np.zeros((10, len(system.bars.nodes))), np.zeros(0), np.zeros((size // 3, 9)), system.pairs,
+        np.zeros((len(system.pairs), 18)),
+    )  # fmt: skip
+    zeros, many = np.zeros(size), np.zeros(len(system.bars.nodes))
+    trial = Trial(
+        False, 1.0, rate, rate**2, 0.0, 0.0, 1.0, 0.0, u0, zeros, zeros, u1, zeros, zeros, many, many,
+        system.coordinates.ravel(), state, after, np.zeros(BOOKS),
+    )  # fmt: skip
+    force = np.zeros(size)
+    energy = ask(trial, system.springs, system.families, force, zeros.copy(), tangent)
+    return energy, force, dense(tangent, size), after
+
+
+def moved(system, seed, size=0.1):
+    """Displacements, and spins three times as large; what is held stays."""
+    u = size * np.random.default_rng(seed).normal(size=system.size)
+    spins = u[3 * system.shown :].reshape(-1, 3)
+    spins[:, 0] *= 3.0 * system.twists.radius
+    spins[:, 1:] = 0.0
+    return u
+
+
+@pytest.mark.parametrize("coupling", [0.0, 0.3])
+def test_statics_has_the_gradient_of_the_energy_and_a_symmetric_tangent(coupling):
+    """After an increment, by differences of fourth order, step 1e-4; elements run both ways, two clamps."""
+    system = assemble(fem.parse_deck(rod(coupling=coupling, young=10.0, shear=4.0, supports="1, ENCASTRE\n5, 4, 6")))
+    still = np.zeros(system.size)
+    assert np.abs(asked(system, still, still, system.state)[1]).max() < 1e-14
+    u0 = moved(system, 1)
+    state = asked(system, still, u0, system.state)[3]
+    u1 = u0 + moved(system, 2)
+    _, force, tangent, _ = asked(system, u0, u1, state)
+    assert np.abs(tangent - tangent.T).max() < 1e-14 * np.abs(tangent).max()
+    open_dofs = np.arange(system.size) < 3 * system.shown
+    open_dofs[3 * system.shown :: 3] = True
+    for dof in np.flatnonzero(open_dofs):
+        found = []
+        for h in (1e-4, -1e-4, 2e-4, -2e-4):
+            u = u1.copy()
+            u[dof] += h
+            energy, own, _, _ = asked(system, u0, u, state)
+            found.append(np.append(energy, own))
+        slope = (8.0 * (found[0] - found[1]) - (found[2] - found[3])) / 12e-4
+        assert slope[0] == pytest.approx(force[dof], abs=1e-9 * np.abs(force).max())
+        assert slope[1:][open_dofs] == pytest.approx(tangent[open_dofs, dof], abs=1e-9 * np.abs(tangent).max())
+
+
+def test_a_model_that_is_rotated_has_the_same_forces_rotated():
+    """With its section, after two increments: round-off."""
+    turn = Rotation.from_rotvec([0.4, -1.1, 0.7]).as_matrix()
+    one, other = (
+        assemble(fem.parse_deck(rod(PLACES @ axes.T, axes @ N1, young=10.0, shear=4.0))) for axes in (np.eye(3), turn)
+    )
+    states, before = [one.state, other.state], np.zeros(one.size)
+    for seed in (1, 2):
+        u = before + moved(one, seed)
+        turned = u.copy()
+        turned[: 3 * one.shown] = (u[: 3 * one.shown].reshape(-1, 3) @ turn.T).ravel()
+        energy, force, _, states[0] = asked(one, before, u, states[0])
+        energy2, force2, _, states[1] = asked(other, before, turned, states[1])
+        before = u
+    nodes = 3 * one.shown
+    assert energy2 == pytest.approx(energy, rel=1e-12)
+    assert force2[:nodes].reshape(-1, 3) @ turn == pytest.approx(force[:nodes].reshape(-1, 3), abs=1e-12)
+    assert force2[nodes:] == pytest.approx(force[nodes:], abs=1e-12)
+
+
+def test_elements_that_run_back_change_nothing_but_the_sign_of_spins():
+    """Of spins about themselves, that is: their unknowns change sign."""
+    ways = (1, 1, 1, 1), (1, -1, -1, 1)
+    one, other = (assemble(fem.parse_deck(rod(order=way, coupling=0.3, young=10.0, shear=4.0))) for way in ways)
+    u, v = moved(one, 3), moved(one, 3)
+    sign = np.array(ways[1], float)[one.twists.bars]
+    v[3 * one.shown :: 3] *= sign
+    energy, force, _, _ = asked(one, 0.0 * u, u, one.state)
+    energy2, force2, _, _ = asked(other, 0.0 * v, v, other.state)
+    force2[3 * one.shown :: 3] *= sign
+    assert energy2 == pytest.approx(energy, rel=1e-12)
+    assert force2 == pytest.approx(force, abs=1e-12)
+
+
+STATIC = """*STEP, NLGEOM
+*STATIC
+{increment!r}, 1.
+*CONTROLS, RESI_GLOB_RELA=1e-10
+{acting}
+*NODE PRINT, NSET=ALL
+U, SKT, SMT
+*END STEP"""
+
+
+def arc(radius: float, angle: float, bars: int) -> np.ndarray:
+    """Places along an arc in x, y that begins at (radius, 0, 0) along y."""
+    f = np.linspace(0.0, angle, bars + 1)
+    return radius * np.column_stack([np.cos(f), np.sin(f), 0.0 * f])
+
+
+def order_of(errors):
+    return np.log2(np.abs(errors[:-1]) / np.abs(errors[1:]))
+
+
+def test_quarter_circle_with_a_load_across_its_plane():
+    """Its tip moves by P R^3 (pi/(4 EI) + (3 pi/4 - 2)/GJ) (Castigliano); the torque at the clamp is P R."""
+    push, errors = 1e-5, []
+    exact = push * (np.pi / 4.0 + (3.0 * np.pi / 4.0 - 2.0) / 0.8)
+    for bars in (10, 20):
+        text = rod(
+            arc(1.0, np.pi / 2.0, bars), None, order=(1,), numbers="1e3, 1e-3, 0., 1e-3, 1e-3", shear=800.0,
+            steps=STATIC.format(increment=1.0, acting=f"*CLOAD\n{bars + 1}, 3, {push!r}"),
+        )  # fmt: skip
+        history = fem.run(fem.parse_deck(text))
+        errors.append(history.of_node(bars + 1)[-1][2] / exact - 1.0)
+    assert order_of(np.array(errors)) == pytest.approx(2.0, abs=0.1)
+    assert abs(errors[1]) < 1.5e-3
+    moments = history.of_node(1, "SMT")[-1]
+    assert abs(moments[2]) == pytest.approx(push, rel=0.06)  # at the middle of half a bar: first order
+
+
+BEND = {300.0: (58.7802, 22.2453, 40.1894), 600.0: (47.1522, 15.6854, 53.4718)}
+"""Tip of a bend of 45 degrees, R = 100, EI = GJ = 1e7/12, EA = 1e7: a Kirchhoff rod, by shooting."""
+
+
+def test_bend_of_45_degrees_with_a_load_across_its_plane():
+    """Bathe and Bolourchi, Int. J. Numer. Methods Eng. 14 (1979) 961; published with shear (47.2, 15.9, 53.4)."""
+    for load, exact in BEND.items():
+        errors = []
+        for bars in (8, 16):
+            places = arc(100.0, np.pi / 4.0, bars)
+            places = np.column_stack([places[:, 1], 100.0 - places[:, 0], 0.0 * places[:, 2]])
+            text = rod(
+                places, None, order=(1,), numbers="1., 0.0833333333333333, 0., 0.0833333333333333, 0.166666666666667",
+                young=1e7, shear=5e6, steps=STATIC.format(increment=0.25, acting=f"*CLOAD\n{bars + 1}, 3, {load!r}"),
+            )  # fmt: skip
+            tip = places[-1] + fem.run(fem.parse_deck(text)).of_node(bars + 1)[-1]
+            errors.append(np.linalg.norm(tip - exact) / 100.0)
+        assert errors[1] < 4e-3
+        assert order_of(np.array(errors)) == pytest.approx(2.0, abs=0.3)
+
+
+def test_torsional_frequencies():
+    """(2n - 1)/(4 L) sqrt(GJ/Ip), clamped and free; a round line with one clamp has none, as nothing twists it."""
+    errors = []
+    for bars in (10, 20):
+        places = np.column_stack([np.linspace(0.0, 1.0, bars + 1), *np.zeros((2, bars + 1))])
+        text = rod(
+            places, None, order=(1,), numbers="1e4, 0.1, 0., 0.2, 8e-4", shear=1000.0, density=1.0,
+            supports="1, ENCASTRE\nALL, 1, 3",
+            steps="*STEP, PERTURBATION\n*FREQUENCY\n2\n*END STEP",
+        )  # fmt: skip
+        omega = fem.run(fem.parse_deck(text)).modes[0].omega
+        errors.append(omega / (np.array([0.5, 1.5]) * np.pi * np.sqrt(0.8 / 0.3)) - 1.0)
+    assert np.abs(errors[1]).max() < 5e-3
+    assert order_of(np.array(errors)[:, 0]) == pytest.approx(2.0, abs=0.1)
+
+
+SPEEDS = np.random.default_rng(2).normal(size=(5, 3))
+SPEEDS -= SPEEDS.mean(axis=0)
+
+
+def flight(scheme: str, dt: float, period: float = 0.05) -> tuple[float, float]:
+    """Errors of energy and angular momentum, relative, of a bent rod with three stiffnesses in free flight."""
+    speeds = "\n".join(f"{i + 1}, {c + 1}, {float(v)!r}" for i, each in enumerate(SPEEDS) for c, v in enumerate(each))
+    steps = f"*STEP, NLGEOM\n*DYNAMIC, DIRECT, {scheme}\n{dt!r}, {period!r}\n*CONTROLS, RESI_GLOB_RELA=1e-12"
+    text = rod(supports="", steps=f"*INITIAL CONDITIONS, TYPE=VELOCITY\n{speeds}\n{steps}\n*END STEP")
+    run = Run(fem.parse_deck(text.replace("*BOUNDARY\n\n", "")), SilentSink(), NO_WISHES)
+    system, count = run.system, run.system.shown
+    spin = angular(system, np.zeros(system.size), np.concatenate([SPEEDS.ravel(), np.zeros(system.size - 3 * count)]))
+    run.run()
+    motion, energies = run.progress.motion, run.progress.motion.energies
+    began = 0.5 * (system.mass[:count] * (SPEEDS**2).sum(axis=1)).sum()
+    off = np.abs(angular(system, motion.u, motion.v) - spin).max() / np.abs(spin).max()
+    return abs(energies[0] + energies[1] + energies[4] - began) / began, off
+
+
+def angular(system, u, v):
+    """Angular momentum of nodes and of spins about their bars, Ip L a' t."""
+    count, twists = system.shown, system.twists
+    place, speed = (system.coordinates + u.reshape(-1, 3))[:count], v.reshape(-1, 3)[:count]
+    ends = system.element_nodes[twists.bars]
+    way = place[ends[:, 1]] - place[ends[:, 0]]
+    own = system.mass[count:] * twists.radius * v.reshape(-1, 3)[count:, 0]
+    spins = own[:, None] * way / np.linalg.norm(way, axis=1, keepdims=True)
+    return (system.mass[:count, None] * np.cross(place, speed)).sum(axis=0) + spins.sum(axis=0)
+
+
+def test_free_flight_keeps_energy_and_angular_momentum():
+    """ENERGY MOMENTUM: energy to round-off (its Newton stops at 1e-12 of the forces), momentum to second order."""
+    scheme = "TIME INTEGRATOR=ENERGY MOMENTUM"
+    energies, momenta = np.transpose([flight(scheme, dt) for dt in (0.005, 0.0025)])
+    assert energies.max() < 1e-11
+    assert order_of(momenta) == pytest.approx(2.0, abs=0.2)
+    assert momenta[1] < 1e-5
+    _, momenta = np.transpose([flight("TIME INTEGRATOR=NEWMARK", dt) for dt in (0.005, 0.0025)])
+    assert order_of(momenta) == pytest.approx(2.0, abs=0.2)
+
+
+def test_a_clamp_that_turns_once_brings_a_loaded_bent_rod_back():
+    """A cantilever, bent at rest, whose clamp turns by 2 pi about its line."""
+    places = np.vstack([[1.0, -0.2, 0.0], arc(1.0, np.pi / 2.0, 6)])
+    steps = STATIC.format(increment=0.5, acting="*CLOAD\n8, 3, -0.2") + STATIC.format(
+        increment=1.0 / 12.0, acting="*BOUNDARY\n1, 5, 5, 6.283185307179586"
+    ).replace("*STEP", "\n*STEP").replace("*NLGEOM", "*NLGEOM")
+    text = rod(places, None, order=(1, -1), numbers="1e2, 1e-3, 0., 1e-3, 1e-3", shear=800.0, steps=steps)
+    history = fem.run(fem.parse_deck(text))
+    begun = next(k for k, time in enumerate(history.time) if time == pytest.approx(1.0))
+    assert np.abs(history.u[len(history.u) - 6] - history.u[begun]).max() > 0.5
+    assert history.u[-1] == pytest.approx(history.u[begun], abs=1e-9)
+
+
+def test_twist_of_a_straight_line_between_clamps():
+    """Turned by a quarter: the torque is GJ/L times that, constant along the line, and right-handed."""
+    places = np.column_stack([np.linspace(0.0, 2.0, 6), *np.zeros((2, 6))])
+    for end, sign in ((6, 1.0), (1, -1.0)):
+        text = rod(
+            places, None, order=(1, -1, -1), numbers="1., 0.01, 0., 0.01, 0.02", supports="1, ENCASTRE\n6, ENCASTRE",
+            steps=STATIC.format(increment=1.0, acting=f"*BOUNDARY\n{end}, 4, 4, 0.7853981633974483"),
+        )  # fmt: skip
+        history = fem.run(fem.parse_deck(text))
+        torque = np.array([history.of_node(node, "SMT")[-1][2] for node in range(1, 7)])
+        assert torque == pytest.approx(sign * 8.0 * 0.25 * np.pi / 2.0, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "supports", "twists"),
+    [
+        ("1., 0.01, 0., 0.01, 0.", "1, ENCASTRE\n5, ENCASTRE", False),
+        ("1., 0.01, 0., 0.01, 0.02", "1, ENCASTRE\n5, 1, 3", False),
+        ("1., 0.01, 0., 0.01, 0.02", "1, ENCASTRE\n5, 1, 3\n5, 5, 6", False),
+        ("1., 0.01, 0., 0.01, 0.02", "1, ENCASTRE\n5, ENCASTRE", True),
+        ("1., 0.01, 0., 0.02, 0.02", "1, 1, 3\n5, 1, 3", True),
+    ],
+)
+def test_a_straight_line_twists_where_something_twists_it(numbers, supports, twists):
+    """Without J, or held against twist at one place only, it only bends. 5 and 6 held: a swivel."""
+    places = np.column_stack([np.linspace(0.0, 2.0, 5), *np.zeros((2, 5))])
+    system = assemble(fem.parse_deck(rod(places, None, numbers=numbers, supports=supports)))
+    assert (system.twists is not None) == twists
+    assert (len(system.coordinates) > 5) == twists
+
+
+def test_a_hung_rope_untwists():
+    """With weight W at a free end and its own weight w: - C (W L + w L^2/2)/(EA GJ - C^2) of the whole end; exact."""
+    stretch, torsion, coupling, length, bars = 1e3, 0.5, 8.0, 10.0, 5
+    places = np.column_stack([*np.zeros((2, bars + 1)), -np.linspace(0.0, length, bars + 1)])
+    text = rod(
+        places, None, order=(1, -1), numbers="1., 1e-5, 0., 1e-5, 1e-3", young=stretch, shear=torsion / 1e-3,
+        coupling=coupling, density=3.0,
+        steps="*STEP, NLGEOM\n*STATIC\n1., 1.\n*CONTROLS, RESI_GLOB_RELA=1e-10\n*DLOAD\nLINE, GRAV, 1., 0., 0., -1.\n"
+        "*CLOAD\n6, 3, -5.\n*END STEP",
+    ).replace("COUPLING=8.0", "COUPLING=8.0, STRAIN=ENGINEERING")  # fmt: skip
+    run = Run(fem.parse_deck(text), SilentSink(), NO_WISHES)
+    run.run()
+    system, u = run.system, run.progress.motion.u
+    spins = u[3 * system.shown :: 3] / system.twists.radius
+    place = (system.coordinates + u.reshape(-1, 3))[:6]
+    half = 0.5 * length / bars
+    strain = np.linalg.norm(place[5] - place[4]) / (2.0 * half) - 1.0
+    end = spins[4] - coupling * strain / torsion * half  # the spin is that of the middle of the last bar
+    exact = -coupling * (5.0 * length + 1.5 * length**2) / (stretch * torsion - coupling**2)
+    assert end == pytest.approx(exact, rel=1e-9)

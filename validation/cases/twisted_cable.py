@@ -1,0 +1,144 @@
+"""Lines that twist: closed forms with the order of the error, and a cable that throws a loop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+import fem
+from fem.study.validation import Outcome, Row, Target
+from validation import tools
+from validation.references import torsion
+
+NAME = "twisted_cable"
+TITLE = "torsion of lines: closed forms, and a cable that throws a loop"
+SOURCE = (
+    "Castigliano (quarter circle), Kirchhoff rod by shooting (45-degree bend), compliance of a helix, torsional modes, "
+    "buckling between clamps, the localised shape of an endless rod (Coyne 1990). Deck inputs/twisted_cable.inp."
+)
+LONG = False
+BARS = (10, 20)
+
+
+def rod(places: np.ndarray, section: str, young: float, shear: float, supports: str, steps: str) -> fem.History:
+    """A line through places; supports and steps may contain <END>, its last node."""
+    nodes = "\n".join(f"{i + 1}, " + ", ".join(repr(float(x)) for x in place) for i, place in enumerate(places))
+    elements = "\n".join(f"{i}, {i}, {i + 1}" for i in range(1, len(places)))
+    text = f"""*NODE, NSET=ALL
+{nodes}
+*ELEMENT, TYPE=B31, ELSET=LINE
+{elements}
+*BEAM GENERAL SECTION, ELSET=LINE, DENSITY=1.
+{section}
+
+{young!r}, {shear!r}
+*BOUNDARY
+{supports}
+{steps}
+*END STEP
+"""
+    return fem.run(fem.parse_deck(text.replace("<END>", str(len(places)))))
+
+
+def static(acting: str, increment: float = 1.0) -> str:
+    return (
+        f"*STEP, NLGEOM\n*STATIC\n{increment}, 1.\n*CONTROLS, RESI_GLOB_RELA=1e-9\n{acting}\n"
+        "*NODE PRINT, NSET=ALL\nU, RF, SMT"
+    )
+
+
+def arc(radius: float, angle: float, bars: int) -> np.ndarray:
+    f = np.linspace(0.0, angle, bars + 1)
+    return radius * np.column_stack([np.cos(f), np.sin(f), 0.0 * f])
+
+
+def quarter(bars: int) -> float:
+    push = 1e-5
+    loads = static(f"*CLOAD\n<END>, 3, {push!r}")
+    found = rod(arc(1.0, np.pi / 2.0, bars), "1e3, 1e-3, 0., 1e-3, 1e-3", 1e3, 800.0, "1, ENCASTRE", loads)
+    return float(found.of_node(bars + 1)[-1][2]) / torsion.quarter_circle(push, 1.0, 1.0, 0.8) - 1.0
+
+
+def bend(bars: int) -> float:
+    """The largest error of the tip over the radius."""
+    x, y, z = arc(100.0, np.pi / 4.0, bars).T
+    places, sixth = np.column_stack([y, 100.0 - x, z]), 1.0 / 6.0
+    worst = 0.0
+    for load, exact in torsion.BEND.items():
+        loads, section = static(f"*CLOAD\n<END>, 3, {load!r}", 0.25), f"1., {sixth / 2!r}, 0., {sixth / 2!r}, {sixth!r}"
+        tip = places[-1] + rod(places, section, 1e7, 5e6, "1, ENCASTRE", loads).of_node(bars + 1)[-1]
+        worst = max(worst, float(np.linalg.norm(tip - np.array(exact))) / 100.0)
+    return worst
+
+
+def spring(bars: int) -> float:
+    """Four turns, ``bars`` bars each."""
+    f, d, young, move = np.linspace(0.0, 8.0 * np.pi, 4 * bars + 1), 0.1, 1e6, 1e-4
+    places = np.column_stack([0.5 * np.cos(f), 0.5 * np.sin(f), 0.1 * f / (2.0 * np.pi)])
+    area, inertia, shear = 0.25 * np.pi * d * d, np.pi * d**4 / 64.0, young / 2.6
+    section = f"{area!r}, {inertia!r}, 0., {inertia!r}, {2.0 * inertia!r}"
+    loads = static(f"*BOUNDARY\n<END>, 3, 3, {move!r}")
+    found = rod(places, section, young, shear, "1, ENCASTRE\n<END>, ENCASTRE", loads).of_node(4 * bars + 1, "RF")[-1][2]
+    stiff = young * inertia, shear * 2.0 * inertia, young * area
+    return float(found) / move / torsion.spring_stiffness(0.5, 0.1, 4, *stiff) - 1.0
+
+
+def frequency(bars: int) -> float:
+    places = np.column_stack([np.linspace(0.0, 1.0, bars + 1), *np.zeros((2, bars + 1))])
+    steps = "*STEP, PERTURBATION\n*FREQUENCY\n1"
+    found = rod(places, "1e4, 0.1, 0., 0.2, 8e-4", 1e3, 1e3, "1, ENCASTRE\nALL, 1, 3", steps)
+    return float(found.modes[0].omega[0]) / torsion.torsional_frequency(1, 1.0, 0.8, 0.3) - 1.0
+
+
+def buckling(bars: int) -> float:
+    """The square of the lowest frequency vanishes: from two torques just below, by a straight line."""
+    places = np.column_stack([np.linspace(0.0, 1.0, bars + 1), *np.zeros((2, bars + 1))])
+    torques, squares = np.array([0.9, 0.95]) * torsion.CLAMPED, []
+    for moment in torques.tolist():
+        steps = static(f"*BOUNDARY\n<END>, 4, 4, {moment / 0.8!r}") + "\n*END STEP\n*STEP, NLGEOM\n*FREQUENCY\n1"
+        found = rod(places, "1e4, 1e-4, 0., 1e-4, 1e-4", 1e4, 8e3, "1, ENCASTRE\n<END>, ENCASTRE", steps)
+        squares.append(float(found.modes[0].omega[0]) ** 2)
+    zero = torques[1] - squares[1] * (torques[1] - torques[0]) / (squares[1] - squares[0])
+    return float(zero) / torsion.CLAMPED - 1.0
+
+
+PARTS = {
+    "quarter circle, deflection": (quarter, 2e-3, "analytic: second order, 1.2e-3 with 20 bars"),
+    "45-degree bend, tip over R": (bend, 4e-4, "Kirchhoff rod by shooting: 2.1e-4"),
+    "helical spring, stiffness": (spring, 5e-2, "compliance of the helix: 2.9e-2 with 20 bars a turn"),
+    "first torsional frequency": (frequency, 5e-4, "analytic: 2.6e-4"),
+    "torque that buckles it between clamps": (buckling, 4e-2, "tan(x/2) = x/2: second order, and the straight line"),
+}
+
+
+def run(folder: Path) -> Outcome:
+    rows: list[Row] = []
+    sheet, axes = tools.figure("Errors of lines that twist", "bars (a turn, of the spring)", "relative error")
+    for name, (error, allowed, why) in PARTS.items():
+        errors = np.abs([error(bars) for bars in BARS])
+        rows.append(Row(Target(f"{name}: error with {BARS[-1]} bars", 0.0, "absolute", why, allowed), errors[-1]))
+        if error is not buckling:
+            why = "of second order in the length of bars; 0.15 for the next term"
+            rows.append(Row(Target(f"{name}: order", 2.0, "order", why, 0.15), float(tools.orders(errors)[-1])))
+        axes.loglog(BARS, errors, "o-", label=name)
+    axes.set_xticks(BARS, list(map(str, BARS)))
+    axes.xaxis.set_minor_formatter("")
+    tools.legend(axes)
+    history = fem.run(tools.deck("twisted_cable"))
+    why = "localised shape of an endless rod, held by end shortening and turns; 60 bars: second order"
+    torque, pull = float(history.of_node(1, "SMT")[-1][2]), -float(history.of_node(1, "RF")[-1][0])
+    rows.append(Row(Target("loop: torque", 1.6, "relative", why, 1e-2), torque))
+    rows.append(Row(Target("loop: tension", 1.0, "relative", why, 1e-1), pull))
+    shape, (along, across) = tools.panels("A twisted cable that is let in", "x", "y", "z")
+    for row in np.linspace(len(history.time) // 4, len(history.time) - 1, 5).astype(int):
+        x, y, z = places_at(history, int(row)).T
+        along.plot(x, y, label=f"t = {history.time[row]:.0f}")
+        across.plot(x, z)
+    tools.legend(along)
+    return Outcome(tuple(rows), {"errors": sheet, "loop": shape})
+
+
+def places_at(history: fem.History, row: int) -> np.ndarray:
+    """(n, 3) places of all nodes."""
+    return np.asarray(history.mesh.coordinates + history.u[row].reshape(-1, 3))

@@ -1,0 +1,47 @@
+"""Rods that bend and twist: closed forms and integrals of the linear theory."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import quad_vec
+
+BEND = {300.0: (58.7802, 22.2453, 40.1894), 450.0: (52.2400, 18.5087, 48.5001), 600.0: (47.1522, 15.6854, 53.4718)}
+"""Load -> tip of a bend of 45 degrees, R = 100, EI = GJ = 1e7/12, EA = 1e7: a Kirchhoff rod, by shooting to 1e-8.
+Published with shear, for 600: (47.2, 15.9, 53.4); Bathe and Bolourchi, Int. J. Numer. Methods Eng. 14 (1979) 961."""
+
+
+def quarter_circle(push: float, radius: float, bending: float, torsion: float) -> float:
+    """Deflection of the tip under a load across the plane: P R^3 (pi/(4 EI) + (3 pi/4 - 2)/GJ) (Castigliano)."""
+    return push * radius**3 * (np.pi / (4.0 * bending) + (3.0 * np.pi / 4.0 - 2.0) / torsion)
+
+
+def spring_stiffness(radius: float, pitch: float, turns: int, bending: float, torsion: float, stretch: float) -> float:
+    """Axial stiffness of a helix between ends that do not turn: the inverse of its whole compliance (6, 6).
+    The handbook's G d^4/(8 D^3 N) is 0.998 of it for a pitch of D/10."""
+    rise = pitch / (2.0 * np.pi)
+    end = 2.0 * np.pi * turns
+
+    def place(f: float) -> NDArray[np.float64]:
+        return np.array([radius * np.cos(f), radius * np.sin(f), rise * f])
+
+    def compliance(f: float) -> NDArray[np.float64]:
+        t = np.array([-radius * np.sin(f), radius * np.cos(f), rise]) / np.hypot(radius, rise)
+        x, y, z = place(end) - place(f)
+        moment = np.hstack([[[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]], np.eye(3)])
+        along, force = np.outer(t, t), np.zeros((6, 6))
+        force[:3, :3] = along / stretch
+        whole = moment.T @ (along / torsion + (np.eye(3) - along) / bending) @ moment + force
+        return np.asarray(whole * np.hypot(radius, rise))
+
+    found = quad_vec(compliance, 0.0, end, epsabs=1e-10, epsrel=1e-10)[0]
+    return float(np.linalg.inv(found)[2, 2])
+
+
+def torsional_frequency(number: int, length: float, torsion: float, polar: float) -> float:
+    """Circular frequency of a rod clamped at one end: (2 n - 1) pi/(2 L) sqrt(GJ/Ip)."""
+    return float((2 * number - 1) * np.pi / (2.0 * length) * np.sqrt(torsion / polar))
+
+
+CLAMPED = 8.98681891
+"""M L/EI at which a straight rod between clamps buckles without tension: tan(x/2) = x/2, x = 8.9868."""
