@@ -636,12 +636,12 @@ def with_branches(
 
 @inner_kernel
 def nearer(
-    x: float, missing: float, slope: float, low: float, high: float, size: float
+    x: float, value: float, wanted: float, slope: float, low: float, high: float, size: float
 ) -> tuple[float, float, float, bool]:
-    """Newton's method between bounds: both of these, the next x, and whether it stays, to round-off of size + x.
-    missing  what a function that rises with x lacks at x"""
-    low, high = (x, high) if missing > 0.0 else (low, x)
-    following = x + missing / slope
+    """Newton's method between bounds, for a value that rises with x: both bounds, the next x, and whether it stays, to
+    round-off of size + x."""
+    low, high = (x, high) if value < wanted else (low, x)
+    following = x + (wanted - value) / slope
     if not low < following < high and high - low < math.inf:
         following = 0.5 * (low + high)
     least = SETTLED * (size + abs(x))
@@ -695,7 +695,7 @@ def solve_slow(
     low, high, q, is_found = -math.inf, math.inf, guess, False
     for _ in range(MOST):
         value, rate = drift(b, q, end, largest, late, is_slack, group)
-        low, high, q, is_found = nearer(q, wanted - value, rate, low, high, 1e-3)
+        low, high, q, is_found = nearer(q, value, wanted, rate, low, high, 1e-3)
         if is_found:
             return q
     return math.nan
@@ -799,7 +799,7 @@ def flown(b: int, n: float, excess: float, trial: Trial, group: RopeBars) -> flo
     low, high, x, is_found = 0.0, excess / young, 0.0, False
     for _ in range(MOST):
         value, slope, _ = surface(b, x, n, trial, group)
-        low, high, x, is_found = nearer(x, excess - young * x - value, young + slope, low, high, 0.0)
+        low, high, x, is_found = nearer(x, 0.0, excess - young * x - value, young + slope, low, high, 0.0)
         if is_found:
             return x
     return math.nan

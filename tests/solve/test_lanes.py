@@ -107,6 +107,9 @@ CABLE, GRAV, 9.81, 0, 0, -1
 4, 3, <PULL>
 *END STEP
 """
+TIMED_CHAIN = CHAIN.replace("PULL = 1.\n", "PULL = 1.\ndt = 0.01\nend = 50*dt\n").replace(
+    "0.01, 0.5\n", "<dt>, <end>\n"
+)
 SERIES = ("kinetic", "strain", "potential", "external_work", "dissipated", "element_values")
 
 
@@ -147,15 +150,8 @@ def test_lanes_with_a_moving_support_are_single_runs():
 
 
 @pytest.mark.long
-def test_lanes_may_follow_curves_of_their_own():
-    models = pendulums(OMEGA=[3.0, 6.0, 9.0], HEIGHT=[0.01, 0.02, 0.0])
-    for result, model in zip(run_ensemble(models, 10), models, strict=True):
-        check_alike(result, model)
-
-
-@pytest.mark.long
 def test_lanes_may_have_increments_of_their_own():
-    """Each as long as the shaking of its support asks for, the last one shorter; as many increments in all lanes."""
+    """And curves: as long as the shaking of its support asks for, the last one shorter; as many in all lanes."""
     text = PENDULUM.replace("YOUNG = 1e5\n", "YOUNG = 1e5\ndt = 0.025/OMEGA\nend = 80.4*dt\n")
     text = text.replace("0.005, 0.4\n", "<dt>, <end>\n")
     models = [fem.parse_deck(text, {"OMEGA": omega, "HEIGHT": 0.05}) for omega in (3.0, 5.0, 5.0, 6.5, 9.0)]
@@ -171,9 +167,9 @@ def test_lanes_may_have_increments_of_their_own():
 @pytest.mark.long
 def test_lanes_of_damped_chains_may_have_increments_of_their_own():
     """Bars and a cable with damping, and a spring; more lanes than one block has."""
-    text = CHAIN.replace("PULL = 1.\n", "PULL = 1.\ndt = 0.01\nend = 50*dt\n").replace("0.01, 0.5\n", "<dt>, <end>\n")
     models = [
-        fem.parse_deck(text, {"dt": 0.002 * (1 + k), "PULL": 2.0 + 0.5 * k, "YOUNG": 1e4 * (1 + k)}) for k in range(9)
+        fem.parse_deck(TIMED_CHAIN, {"dt": 0.002 * (1 + k), "PULL": 2.0 + 0.5 * k, "YOUNG": 1e4 * (1 + k)})
+        for k in range(9)
     ]
     for result, model in zip(run_ensemble(models, 7), models, strict=True):
         check_alike(result, model, 7)

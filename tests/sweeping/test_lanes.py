@@ -226,27 +226,24 @@ def test_a_sweep_over_increments_that_is_broken_off_goes_on_to_the_same_bytes(tm
     assert whole["time_end"] == pytest.approx(20 * grid["dt"], rel=1e-12)
 
 
-@pytest.mark.long
-def test_only_models_that_print_the_same_nodes_march_together(tmp_path, monkeypatch):
+def test_only_models_that_print_the_same_nodes_march_together(tmp_path, is_not_compiled):
     deck = write_swing(tmp_path, "*NSET, NSET=TIP\n2\n", "*NSET, NSET=TIP\n<tip>\n")
     deck.write_text(deck.read_text().replace("*PARAMETER\n", "*PARAMETER\ntip = 2\n"))
     grid = {"tip": [2.0, 1.0], "gravity": np.linspace(1.0, 9.81, 20), "dt": [0.01, 0.005]}
     alone = fem.sweep(deck, grid, workers=1, history=True)
-    monkeypatch.setattr(workers, "is_worth_compiling", lambda *_: True)
     together = fem.sweep(deck, grid, workers=1)
     for name in ("U3_2_end", "U2_2_end", "U2_2_min"):
         assert np.isnan(together[name][40:]).all()
         assert together[name] == pytest.approx(alone[name], rel=1e-12, nan_ok=True)
 
 
-def test_only_models_whose_nodes_have_the_same_labels_march_together(tmp_path, monkeypatch):
+def test_only_models_whose_nodes_have_the_same_labels_march_together(tmp_path, is_not_compiled):
     deck = write_swing(tmp_path)
     text = deck.read_text().replace("2, <length>", "<tip>, <length>").replace("1, 1, 2", "1, 1, <tip>")
     text = text.replace("*NSET, NSET=TIP\n2\n", "*NSET, NSET=TIP\n<tip>\n").replace("\n2, 3\n", "\n<tip>, 3\n")
     deck.write_text(text.replace("*PARAMETER\n", "*PARAMETER\ntip = 2\n"))
     grid = {"tip": [2.0, 7.0], "gravity": np.linspace(1.0, 9.81, 20), "dt": [0.01, 0.005]}
     alone = fem.sweep(deck, grid, workers=1, history=True)
-    monkeypatch.setattr(workers, "is_worth_compiling", lambda *_: True)
     together = fem.sweep(deck, grid, workers=1)
     assert np.isnan(alone["U2_2_end"][40:]).all() and not alone.failed.any()
     assert together["U2_2_end"] == pytest.approx(alone["U2_2_end"], rel=1e-12, nan_ok=True)
