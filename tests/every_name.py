@@ -45,6 +45,8 @@ def many_runs(deck: Path) -> fem.Sweep:
     print(prepared.run({"links": 4}).time, prepared.model().steps)
     bars, enough = fem.error_bars(deck), fem.converge(deck, "T_1_max", 0.02)
     fitted = fem.fit(deck, cases="measured.csv", vary={"links": (1.0, 9.0)})
+    slopes: dict[str, float] = fem.sensitivity(deck, ["links"]).slope("max:T_e1")
+    print(slopes, fem.gradient(deck, "T_e1", ["links"])([2.0])[1])
     print(bars, enough, fitted, fem.frequencies(deck, 3).frequency)
     return found
 

@@ -36,6 +36,7 @@ class Derivatives:
 
     parameters  name -> value, of the s parameters;  scales (s,): steps of the shadows are ``STEP`` times these
     track       numbers (k, c) over time;  shadows (4 s,): the same, moved by the derivatives
+    exact, rates  columns of numbers that the march itself computes, and their derivatives times the scale (k, e)
     single      frequencies and buckling factors with derivatives (s,)
     worst       the largest part of the derivatives of an increment that was left unsolved
     """
@@ -44,6 +45,8 @@ class Derivatives:
     scales: Floats
     track: Track
     shadows: Sequence[Track]
+    exact: Sequence[int]
+    rates: Sequence[Floats]
     single: dict[str, tuple[float, Floats]]
     worst: float = 0.0
 
@@ -59,7 +62,10 @@ class Derivatives:
     @cached_property
     def slopes(self) -> Floats:
         """(k, c, s) derivatives of all numbers at all rows."""
-        return self.by(lambda track: track.values)[1]
+        found = self.by(lambda track: track.values)[1]
+        for place, (rate, scale) in enumerate(zip(self.rates, self.scales.tolist(), strict=True)):
+            found[:, self.exact, place] = rate / scale
+        return found
 
     def by(self, function: Callable[[Track], Floats]) -> tuple[Floats, Floats]:
         """What a function makes of the run, and its derivatives, on a further axis (s,)."""
@@ -140,8 +146,7 @@ def differentiating(
 
     def found() -> Derivatives:
         run = made[0]
-        own, *others = [each.track() for each in run.series]
-        return Derivatives(values, run.scales, own, others, run.small_motions(), run.worst)
+        return Derivatives(values, run.scales, *run.tracks(), run.small_motions(), run.worst)
 
     return solve, found
 

@@ -9,6 +9,7 @@ are automatic, they keep their fractions of the step, and the choice of these is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from fem.linear.choice import BAND, BORDER, CHAINS
 from fem.model import Model, Step
 from fem.model.named import number_named
 from fem.model.notices import warning
-from fem.runs.record import Factors, Modes, Requests, SilentSink
+from fem.runs.record import Factors, Modes, Requests, Rows, SilentSink
 from fem.runs.signals import places_of
 from fem.solve import outcome
 from fem.solve.clock import Clock, expected_increments, increments
@@ -40,7 +41,7 @@ from fem.study.sensitivity.duals import (
     width_of,
 )
 from fem.study.sensitivity.march import OUTCOME, STOPPED, WHERE, WORST, march_duals
-from fem.study.tracks import SeriesSink
+from fem.study.tracks import SeriesSink, Track
 
 NUMBERS = ("increments", "kinematics", "values")
 """Fields of a record that are numbers of increments."""
@@ -113,7 +114,8 @@ class Differentiated(Run):
     """A run with derivatives by parameters.
 
     parameters  name -> value;  scales (s,): |value| of each, 1 where it is zero
-    series      the numbers over time that are kept: of the run, then of each shadow
+    series      the numbers over time that are kept: of the run, and of each shadow those that are computed from others
+    rates       of each parameter, derivatives by p over |p| of those that the march itself computes
     """
 
     kind = Heard
@@ -138,7 +140,13 @@ class Differentiated(Run):
                     text = str(error).splitlines()[0]
                     raise NoDerivative(f"there is no derivative by {name}: {text}") from error
         self.shadows, self.worst, self.is_first = shadows, 0.0, False
-        self.series = [SeriesSink(run.model, tuple(names)) for run in (self, *shadows)]
+        is_exact = [number_named(name).quantity.derived is None for name in names]
+        exact, others = (
+            tuple(name for name, its in zip(names, is_exact, strict=True) if its is of) for of in (True, False)
+        )
+        self.series = [SeriesSink(self.model, tuple(names)), *(SeriesSink(run.model, others) for run in shadows)]
+        self.rates = [SeriesSink(self.model, exact) for _ in parameters]
+        self.times: list[list[Floats]] = [[] for _ in shadows]
 
     def _step(self, number: int, step: Step) -> None:
         refuse(number, step)
@@ -256,23 +264,46 @@ class Differentiated(Run):
         self, arrays: Sequence[Floats], room: Ledger, before: int, instants: Sequence[tuple[Floats, Floats]],
         step_run: StepRun,
     ) -> None:  # fmt: skip
-        """Rows of the run and of its shadows, which have its numbers moved by the derivatives, to their series.
+        """Rows of the run and of the derivatives to their series; also those of the shadows, which have the numbers of
+        the run moved by the derivatives, where numbers are computed from others.
         before  1: the first row is that before the first increment"""
-        of, first = self.of, step_run.progress.increment + 1 - before
         arrays = [np.ascontiguousarray(np.moveaxis(each, -1, 0)[: 1 + len(self.parameters)]) for each in arrays]
-        for number, (time, dt) in enumerate(instants):
-            shadow = self.shadows[number - 1] if number else None
-            slot, offset = (1 + (number - 1) // 4, OFFSETS[(number - 1) % 4] * STEP) if number else (0, 0.0)
-            parts: dict[str, Any] = dict(zip(NUMBERS, (each[0] + offset * each[slot] for each in arrays), strict=True))
-            shown = room._replace(**parts)
-            stage = (shadow.last if shadow else step_run).stage
-            time, dt = time[1 - before :], np.append(np.zeros(before), dt)
-            outcome.gather_reactions(stage.system.bodies, of[0], shown.kinematics)
-            outcome.note_loads(stage.environment, of[0], time, None, shown.kinematics)
-            shown.values[:, self.gone[of[1]]] = 0.0
-            rows, since = np.arange(len(time)), stage.environment.sea_from
-            found = outcome.rows_of(step_run.number, shown, rows, first + rows, time, dt, of, False, since)
-            self.series[number].rows(found)
+        first, count = step_run.progress.increment + 1 - before, len(OFFSETS)
+
+        def rows(parts: Sequence[Floats], stage: StepSystem, number: int, is_slope: bool = False) -> Rows:
+            shown = room._replace(**dict(zip(NUMBERS, parts, strict=True)))  # type: ignore[arg-type]
+            time, dt = instants[number][0][1 - before :], np.append(np.zeros(before), instants[number][1])
+            outcome.gather_reactions(stage.system.bodies, self.of[0], shown.kinematics)
+            if not is_slope:
+                outcome.note_loads(stage.environment, self.of[0], time, None, shown.kinematics)
+            shown.values[:, self.gone[self.of[1]]] = 0.0
+            which, since = np.arange(len(time)), stage.environment.sea_from
+            return outcome.rows_of(step_run.number, shown, which, first + which, time, dt, self.of, False, since)
+
+        own = step_run.stage
+        for slot, sink in enumerate(self.rates, 1):
+            sink.rows(rows([each[slot].copy() for each in arrays], own, 0, True))
+        for number, (shadow, sink) in enumerate(zip(self.shadows, self.series[1:], strict=True)):
+            self.times[number].append(instants[number + 1][0][1 - before :])
+            if sink.names:
+                move, slot = OFFSETS[number % count] * STEP, 1 + number // count
+                moved = [each[0] + move * each[slot] for each in arrays]
+                sink.rows(rows(moved, shadow.last.stage, number + 1))
+        self.series[0].rows(rows([each[0] for each in arrays], own, 0))
+
+    def tracks(self) -> tuple[Track, list[Track], list[int], list[Floats]]:
+        """The numbers over time of the run, and of its shadows; columns of those that the march itself computes, and
+        their derivatives by p over |p| (k, e), for each parameter."""
+        own, rates, found = self.series[0].track(), [each.track().values for each in self.rates], []
+        exact = [own.names.index(name) for name in self.rates[0].names]
+        for number, sink in enumerate(self.series[1:]):
+            values, (slot, place) = own.values.copy(), divmod(number, len(OFFSETS))
+            values[:, exact] += OFFSETS[place] * STEP * rates[slot]
+            if sink.names:
+                values[:, [own.names.index(name) for name in sink.names]] = sink.track().values
+            time = np.concatenate([own.time[:0], *self.times[number]])
+            found.append(replace(own, model=sink.model, time=time, values=values))
+        return own, found, exact, rates
 
 
 KINK = "a line is just slack there, or the structure is about to buckle"
@@ -281,7 +312,8 @@ KINK = "a line is just slack there, or the structure is about to buckle"
 def refuse(number: int, step: Step) -> None:
     """NoDerivative: what this step does has none here."""
     if step.dynamic and not SCHEMES[step.dynamic.integrator](step.dynamic).is_recursion:
-        raise NoDerivative(f"step {number}: there are no derivatives of {step.dynamic.integrator}")
+        name = step.dynamic.integrator.replace("CENTRAL DIFFERENCE", "EXPLICIT")
+        raise NoDerivative(f"step {number}: there are no derivatives of {name}")
     if step.harmonic:
         raise NoDerivative(f"step {number}: there are no derivatives of *STEADY STATE DYNAMICS")
     if getattr(step.procedure, "riks", None) is not None:

@@ -151,5 +151,7 @@ def numbers_at(
     except FemError:
         return {}
     nothing = np.zeros(0)
-    found = Derivatives({}, nothing, track, (), {name: (value, nothing) for name, value in track.frequencies.items()})
+    found = Derivatives(
+        {}, nothing, track, (), (), (), {name: (value, nothing) for name, value in track.frequencies.items()}
+    )
     return {name: found.value(name) for name in names if name in found.single or name.partition("_")[0] != "factor"}
