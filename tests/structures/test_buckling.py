@@ -221,6 +221,15 @@ def test_a_free_square_that_is_pressed_along_its_diagonal(seed):
     assert not any("not counted" in text for text in notices)  # though factors 3 and 4 are equal
 
 
+@pytest.mark.parametrize("dead", [-2.0, 2.0])
+def test_dead_loads_in_balance_do_not_turn_a_free_body(dead):
+    """Pulled or pressed before along the same diagonal: P + lambda as without, but for strains of 1e-6."""
+    rows = "".join(f"{k}, {a}, {s * dead}\n" for k, s in ((1, 1.0), (3, -1.0)) for a in (1, 2))
+    before = f"*STEP, NLGEOM\n*STATIC\n1., 1.\n*CLOAD\n{rows}*END STEP\n"
+    found, *_ = pressed(square(), CORNERS, steps=before, count=1)
+    assert dead + found[0] == pytest.approx(2.0 + np.sqrt(2.0), rel=1e-5)
+
+
 def test_free_bodies_are_as_if_held_where_no_motion_turns_them():
     """A square whose plane is held: rotations in it are the only ones that change lengths of the second order."""
     flat = [(k, 3) for k in range(4)]

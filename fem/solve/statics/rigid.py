@@ -25,6 +25,8 @@ HELD = 1e-6
 """Stiffness of held dofs over the largest of the model: small, so as not to suppress restoring moments of loads."""
 BALANCED = 1e-6
 """Fraction of the largest force that is a rounding error of equilibrium."""
+DEFORMED = 1e-3
+"""Moment of loads in balance on a deformed body, as a fraction of the loads times its size."""
 NONE = 1e-9
 """Fraction of a motion, a load or a stiffness that counts as zero."""
 STRAIGHT = 1e-12
@@ -186,14 +188,17 @@ def _along(each: Rigid, part: Floats) -> tuple[Floats, bool]:
 
 
 def refuse_along(stage: StepSystem, free: list[Rigid], load: Floats) -> None:
-    """ModelError: a load (3n,) acts along one of these motions."""
+    """ModelError: a load (3n,) acts along one of these motions; moments by deformation of the body are none."""
     for each in free:
         if np.any(part := _parts([load], each)):
-            raise not_held(stage, each, _along(each, part)[0])
+            along, is_move = _along(each, part)
+            if is_move or np.linalg.norm(part) > DEFORMED * np.abs(load.reshape(-1, 3)[each.nodes]).sum():
+                raise not_held(stage, each, along)
 
 
 def unheld(stage: StepSystem, motion: Motion, rows: Sparse, weights: Floats) -> list[Rigid]:
-    """The rigid motions in which K = R^T w R has no stiffness, that of loads included; rows R over all dofs."""
+    """The rigid motions of bodies without supports, and those of others in which K = R^T w R has no stiffness, that of
+    loads included; rows R over all dofs."""
     found = list[Rigid]()
     for each in rigid_motions(stage, motion):
         whole = np.zeros((len(stage.system.labels), 3, each.motions.shape[1]))
@@ -201,7 +206,7 @@ def unheld(stage: StepSystem, motion: Motion, rows: Sparse, weights: Floats) -> 
         moved = rows @ whole.reshape(-1, whole.shape[2])
         stiffness, vectors = np.linalg.eigh(moved.T @ (weights[:, None] * moved))
         limit = BALANCED * np.abs(weights[:, None] * moved**2).sum() + NONE * NONE * _stiffness(stage) * len(each.nodes)
-        if (free := np.abs(stiffness) <= limit).any():
+        if (free := (np.abs(stiffness) <= limit) | (not each.is_held)).any():
             found.append(each._replace(motions=each.motions @ vectors[:, free]))
     return found
 
