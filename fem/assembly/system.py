@@ -570,7 +570,7 @@ class _Builder:
         for section in (each for each in self.model.sections if each.coupling):
             material = self.model.materials[section.material]
             torsion = shear_modulus(section, material) * section.torsion
-            part = 0.5 * section.coupling**2 / (torsion * section.area * (material.young or np.nan))
+            part = 0.5 * section.coupling**2 / (torsion * section.area * (material.young or 1.0))
             elements = np.intersect1d(self.mesh.element_sets[section.element_set], twists.bars)
             self.constants[bar.YOUNG, self.family[elements, 1]] *= 1.0 - part * (2 - held[elements])
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fem.arrays import Flags, Ints
+from fem.arrays import Flags, Floats, Ints
 from fem.deck.cards import NOT_NEGATIVE, POSITIVE, Card, Row
 from fem.deck.draft import Draft, MaterialDraft, Property, StepDraft
 from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, name_of, word_of
@@ -25,7 +25,7 @@ from fem.model import MASS_RULES, STRAINS, BarSection, Boundary, Equation, Mesh,
 from fem.model.beams import BEHIND, beams_at, find_angles
 from fem.model.facts import natural_lengths
 from fem.model.free_bodies import weights
-from fem.model.twists import BENT, NoTwist, Twists, bends, find_twists, straightened
+from fem.model.twists import BENT, BESIDE, NoTwist, across, bends, find_twists, straightened
 
 STRAIGHT = "STRAIGHT AT REST"
 OF_SECTIONS = Parameters(
@@ -247,16 +247,53 @@ def check_twists(draft: Draft, model: Model) -> None:
     for target, place in gone:
         if np.isin(mesh.elements_of(target), bars).any():
             draft.report(Mistake(place, "elements of lines that twist cannot break or be removed"))
-    if (model.bent_at[0][found.angles, 0] >= 0).any() and len(find_clamps_on_bodies(model, found)):
-        draft.notice(
-            "lines clamped on rigid bodies: the body holds the direction of the line, and not its twist (a swivel)"
-        )
 
 
-def find_clamps_on_bodies(model: Model, found: Twists) -> Ints:
-    """Angles that twist at clamps on bodies."""
-    nodes, bars = (each[found.angles] for each in model.bent_at)
-    return np.flatnonzero((bars[:, 0] < 0) & (nodes[:, 0] >= 0))
+def put_beside(model: Model) -> Model:
+    """The model with a node of the body beside each line that resists torsion and is clamped on it; not on slender free
+    bodies, which have no rotation about their axis."""
+    if not (model.may_twist and model.bends):
+        return model
+    (nodes, bars), mesh = model.bent_at, model.mesh
+    stiff = [mesh.element_sets[each.element_set] for each in model.sections if each.torsion]
+    on_body = (bars[:, 0] < 0) & (nodes[:, 0] >= 0) & np.isin(bars[:, 1], np.concatenate(stiff))
+    bodies, free = [*model.bodies, *model.free_bodies], len(model.bodies)
+    labels, places, sets, equations = [mesh.node_labels], [mesh.coordinates], dict(mesh.node_sets), [*model.equations]
+    for number, body in enumerate(bodies):
+        points = mesh.node_sets[body.corners or ""] if number >= free else np.zeros(0, np.int64)
+        its = np.flatnonzero(on_body & np.isin(nodes[:, 1], model.nodes_on(body)))
+        if not len(its) or len(points) == 2:
+            continue
+        first, (_, node, after) = sum(map(len, labels)), nodes[its].T
+        way = mesh.coordinates[after] - mesh.coordinates[node]
+        sides = np.array([across(each) for each in way / np.linalg.norm(way, axis=1, keepdims=True)])
+        added = mesh.coordinates[node] + np.linalg.norm(way, axis=1, keepdims=True) * sides
+        own = first + np.arange(len(its))
+        labels.append(int(max(each.max() for each in labels)) + 1 + np.arange(len(its)))
+        places.append(added)
+        name = f"TIED TO {body.node}"
+        tied = sets[name] if body.pinned == name else mesh.nodes_of(body.pinned)
+        sets[name], bodies[number] = np.append(tied, own), replace(body, pinned=name)
+        for each in np.unique(node).tolist():
+            sets[f"{BESIDE} {mesh.node_labels[each]}"] = own[node == each]
+        if number >= free:
+            middle = mesh.coordinates[points].mean(axis=0)
+            rows = weights(mesh.coordinates[points] - middle, added - middle)
+            equations += tied_to(own, points, rows)
+    if len(labels) == 1:
+        return model
+    mesh = replace(mesh, node_labels=np.concatenate(labels), coordinates=np.concatenate(places), node_sets=sets)
+    both = tuple(bodies[:free]), tuple(bodies[free:])
+    return replace(model, mesh=mesh, equations=tuple(equations), bodies=both[0], free_bodies=both[1])
+
+
+def tied_to(own: Ints, points: Ints, rows: Floats) -> list[Equation]:
+    """Equations of nodes of a free body: sums of its points, with factors ``rows`` (nodes, points)."""
+    found = list[Equation]()
+    for node, row in zip(own.tolist(), rows.tolist(), strict=True):
+        terms = [(int(point), w) for point, w in zip(points, row, strict=True) if w]
+        found += [Equation(((node, dof, -1.0), *((point, dof, w) for point, w in terms))) for dof in (1, 2, 3)]
+    return found
 
 
 def check_beams(draft: Draft, mesh: Mesh) -> None:
@@ -412,9 +449,7 @@ def turn_clamps(model: Model) -> Model:
             what = f"the line at node {mesh.named(int(mesh.node_labels[nodes[at, 0]]))} is clamped across the axis of "
             what += f"a slender body (node {mesh.named(body.node)}), which has no rotation about its axis"
             raise ValueError(what)
-        for node, row in zip(own.tolist(), rows.tolist(), strict=True):
-            terms = [(int(point), w) for point, w in zip(points, row, strict=True) if w]
-            equations += [Equation(((node, dof, -1.0), *((point, dof, w) for point, w in terms))) for dof in (1, 2, 3)]
+        equations += tied_to(own, points, rows)
     mesh = replace(mesh, node_labels=np.concatenate(labels), coordinates=np.concatenate(places), node_sets=sets)
     both = tuple(bodies[:free]), tuple(bodies[free:])
     return replace(model, mesh=mesh, equations=tuple(equations), bodies=both[0], free_bodies=both[1])

@@ -16,7 +16,7 @@ import numpy as np
 import fem.deck.conditions as conditions
 import fem.deck.mesh_include  # noqa: F401  (for its keyword)
 import fem.deck.steps as steps
-from fem.deck.beams import check_beams, check_twists, straighten, turn_clamps
+from fem.deck.beams import check_beams, check_twists, put_beside, straighten, turn_clamps
 from fem.deck.cards import Card
 from fem.deck.draft import EMPTY, Draft, MaterialDraft, StepDraft, as_given
 from fem.deck.fluids import check_fluids
@@ -411,7 +411,7 @@ def build_model(draft: Draft, end: Place) -> Model:
         more = ", and so on" if len(axes) > 1 else ""
         draft.notice(f"*TRANSFORM: U, V, A and RF of node {first} in its axes are those of node {other}{more}")
     try:
-        model = turn_clamps(conditions.in_axes(model, axes))
+        model = put_beside(turn_clamps(conditions.in_axes(model, axes)))
         check_twists(draft, model)
         draft.raise_problems()
         return model

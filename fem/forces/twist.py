@@ -37,7 +37,7 @@ FOLDED = 1e-3
 """1 + cos phi of a line that is folded back on itself: the direction of its force is undefined."""
 OF_FRAME, OF_ANGLE = 7, 7
 """States of a frame: T, D, a; and of an angle: m, curvatures about both axes and twist, their moments and torque."""
-SLOTS = 5
+SLOTS, ROW = 5, 11
 # Entries of ``coupling``: C times the part of l over the natural length of a bar, and this length, of both bars
 PULL1, PULL2, LENGTH1, LENGTH2 = 0, 1, 2, 3
 
@@ -47,21 +47,26 @@ class Twisted(NamedTuple):
 
     nodes     (k, 5)   before, at and after the angle, the nodes of both spins; the first is -1 at an end clamped in
                        space, and at a clamp on a body a node of the body behind it
-    vectors   (k, 6)   d1 and d2 in the reference position; at a clamp d1 is the fixed direction
+    vectors   (k, 6)   d1 and d2 in the reference position; at a clamp d1 is the fixed direction;  arms (k, 3): from
+                       the angle to that node
+    beside    (k,)     1: a clamp on a body that turns the line; the fourth of the nodes is then one beside the line
     frames    (k, 2)   of both bars, or of the clamp and the bar;  turns (k, 2): -1.0 where the bar runs the other way
     stiffness (k, 3)   EI1/l, EI2/l, GJ/l;  viscosity (k, 3): BETA times these
     rest      (k, 3)   k1', k2', m';  over (k, 2): 1/l of bending and of twist, for tables
     coupling  (k, 4)
     pair      (k, 25)  pair of two of the nodes, -1: they are one, or one is missing
+    aside     (s, 2)   of the frame of a body, the node at the angle and the one beside the line, else -1
     ends      (s, 2)   nodes of the bar of a frame, -1 of a clamp;  way (s, 3): its vector in the deck
     spin      (s,)     node of the spin of each frame;  radius (s,): a = u/radius
     inertia   (s,)     Ip L of bars
     first     (1,)     its first state;  begun: its states in the deck
-    room      (9, 8)   work array: a matrix and a row over the numbers of an angle
+    room      (12, 11)  work array: a matrix over the numbers of an angle (d1, d2, a1, a2, q), and a row
     """
 
     nodes: Ints
     vectors: Floats
+    beside: Ints
+    arms: Floats
     frames: Ints
     turns: Floats
     stiffness: Floats
@@ -70,6 +75,7 @@ class Twisted(NamedTuple):
     over: Floats
     coupling: Floats
     pair: Ints
+    aside: Ints
     ends: Ints
     way: Floats
     spin: Ints
@@ -81,7 +87,9 @@ class Twisted(NamedTuple):
 
 
 class Angle(NamedTuple):
-    """Geometry of an angle; ``held1``, ``held2``: - (T x t)/((1 + T.t)|d|) of both bars."""
+    """Geometry of an angle; ``held1``, ``held2``: - (T x t)/((1 + T.t)|d|) of both bars. On a body, whose node beside
+    the line is at q from the angle: ``along`` and ``far``, the parts of q along t1 and across it, and ``side``, across
+    both. Its director is q/far without the first part, and its spin side.(q' - along t1')/far."""
 
     n1: float
     n2: float
@@ -101,6 +109,9 @@ class Angle(NamedTuple):
     m: float
     held1: Vector
     held2: Vector
+    side: Vector
+    along: float
+    far: float
 
 
 @inner_kernel
@@ -157,6 +168,8 @@ def between(k: int, which: int, x: Floats, group: Twisted) -> Vector:
 def spun(k: int, which: int, u: Floats, state: Floats, group: Twisted) -> float:
     """Spin of a bar along an angle since the start of the increment."""
     s = group.frames[k, which]
+    if group.aside[s, 0] >= 0:
+        return 0.0
     a = u[3 * group.spin[s]] / group.radius[s] - state[group.first[0] + OF_FRAME * s + 6]
     turned: float = group.turns[k, which] * a
     return turned
@@ -169,25 +182,49 @@ def vector_at(k: int, which: int, u: Floats, group: Twisted) -> Vector:
 
 
 @inner_kernel
-def angle_at(k: int, d1: Vector, d2: Vector, a1: float, a2: float, state: Floats, group: Twisted) -> Angle:
-    """Geometry for vectors d1, d2 and spins a1, a2 since the start of the increment."""
+def arm_at(k: int, u: Floats, group: Twisted) -> Vector:
+    """q, from the angle to the node of a body beside the line; without a body any vector."""
+    if group.beside[k] == 0:
+        return 0.0, 0.0, 0.0
+    return blend(1.0, read(0, group.arms[k]), 1.0, arm_between(k, u, group))
+
+
+@inner_kernel
+def arm_between(k: int, x: Floats, group: Twisted) -> Vector:
+    """x at the node beside the line less x at the angle; 0 without a body."""
+    if group.beside[k] == 0:
+        return 0.0, 0.0, 0.0
+    i, j = 3 * group.nodes[k, 1], 3 * group.nodes[k, 3]
+    return x[j] - x[i], x[j + 1] - x[i + 1], x[j + 2] - x[i + 2]
+
+
+@inner_kernel
+def angle_at(k: int, d1: Vector, d2: Vector, a1: float, a2: float, q: Vector, state: Floats, group: Twisted) -> Angle:
+    """Geometry for vectors d1, d2, spins a1, a2 since the start of the increment, and q of a body instead of a1."""
     first, own = group.first[0], group.first[0] + OF_FRAME * group.spin.shape[0] + OF_ANGLE * k
     at1, at2 = first + OF_FRAME * group.frames[k, 0], first + OF_FRAME * group.frames[k, 1]
     start1, start2 = scaled(group.turns[k, 0], read(at1, state)), scaled(group.turns[k, 1], read(at2, state))
     n1, n2 = math.sqrt(dot(d1, d1)), math.sqrt(dot(d2, d2))
     t1, t2 = scaled(1.0 / n1, d1), scaled(1.0 / n2, d2)
+    director = carried(read(at1 + 3, state), start1, t1)
+    normal, along, far, side = cross(t1, director), 0.0, 1.0, (0.0, 0.0, 0.0)
+    held1 = scaled(-1.0 / ((1.0 + dot(start1, t1)) * n1), cross(start1, t1))
+    held2 = scaled(-1.0 / ((1.0 + dot(start2, t2)) * n2), cross(start2, t2))
+    if group.beside[k] == 1:
+        along = dot(q, t1)
+        beside = blend(1.0, q, -along, t1)
+        far, a1 = math.sqrt(dot(beside, beside)), math.atan2(dot(normal, beside), dot(director, beside))
+        side, held1 = scaled(1.0 / far, cross(t1, beside)), (0.0, 0.0, 0.0)
     m = state[own] + a2 - a1 + solid(start1, start2, t2) + solid(start1, t2, t1)
     c = 1.0 + dot(t1, t2)
     kb = scaled(2.0 / c, cross(t1, t2))
-    director = carried(read(at1 + 3, state), start1, t1)
-    normal, h = cross(t1, director), a1 + 0.5 * m
+    h = a1 + 0.5 * m
     cosine, sine = math.cos(h), math.sin(h)
     a, b = blend(cosine, director, sine, normal), blend(cosine, normal, -sine, director)
     wa, wb = dot(a, kb), dot(b, kb)
     f, f1, f2 = ratio(wa * wa + wb * wb)
-    held1 = scaled(-1.0 / ((1.0 + dot(start1, t1)) * n1), cross(start1, t1))
-    held2 = scaled(-1.0 / ((1.0 + dot(start2, t2)) * n2), cross(start2, t2))
-    return Angle(n1, n2, t1, t2, start1, start2, c, kb, a, b, wa, wb, f, f1, f2, m, held1, held2)
+    bend = (c, kb, a, b, wa, wb, f, f1, f2, m)
+    return Angle(n1, n2, t1, t2, start1, start2, *bend, held1, held2, side, along, far)
 
 
 @inner_kernel
@@ -230,6 +267,8 @@ def gradient(row: int, pa: float, pb: float, moment: float, held: float, x: Angl
     write_row(row, 0, blend(1.0 / x.n1, g1, held * (s - n), x.held1), room)
     write_row(row, 3, blend(1.0 / x.n2, g2, held * n, x.held2), room)
     room[row, 6], room[row, 7] = s - n, n
+    add_row(row, 0, -(s - n) * x.along / (x.far * x.n1), x.side, room)
+    write_row(row, 8, scaled((s - n) / x.far, x.side), room)
 
 
 @inner_kernel
@@ -266,13 +305,15 @@ def slopes(k: int, scale: float, x: Angle, group: Twisted) -> None:
     along = dot(q, x.kb)
     g1 = blend(2.0 / x.c, cross(x.t2, q), -along / x.c, x.t2)
     g2 = blend(2.0 / x.c, cross(q, x.t1), -along / x.c, x.t1)
-    for j in range(3 if group.nodes[k, 0] < 0 else 0, 8):
+    for j in range(3 if group.nodes[k, 0] < 0 else 0, 11 if group.beside[k] == 1 else 8):
         move1 = (1.0 if j == 0 else 0.0, 1.0 if j == 1 else 0.0, 1.0 if j == 2 else 0.0)
         move2 = (1.0 if j == 3 else 0.0, 1.0 if j == 4 else 0.0, 1.0 if j == 5 else 0.0)
         longer1, longer2 = dot(move1, x.t1), dot(move2, x.t2)
         e1 = scaled(1.0 / x.n1, blend(1.0, move1, -longer1, x.t1))
         e2 = scaled(1.0 / x.n2, blend(1.0, move2, -longer2, x.t2))
-        s1 = (1.0 if j == 6 else 0.0) + dot(x.held1, move1)
+        move3 = (1.0 if j == 8 else 0.0, 1.0 if j == 9 else 0.0, 1.0 if j == 10 else 0.0)
+        moved = blend(1.0, move3, -x.along, e1)  # of the node beside the line, seen from it
+        s1 = (1.0 if j == 6 else 0.0) + dot(x.held1, move1) + dot(x.side, moved) / x.far
         s2 = (1.0 if j == 7 else 0.0) + dot(x.held2, move2)
         both = dot(x.kb, e1) + dot(x.kb, e2)
         dm, spin = s2 - s1 + 0.5 * both, 0.5 * (s1 + s2) + 0.25 * both
@@ -290,14 +331,23 @@ def slopes(k: int, scale: float, x: Angle, group: Twisted) -> None:
         dg1 = scaled(1.0 / x.c, blend(1.0, dg1, -1.0, blend(along, e2, dc, g1)))
         dg2 = blend(1.0, blend(2.0, cross(dq, x.t1), 2.0, cross(q, e1)), -dalong, x.t1)
         dg2 = scaled(1.0 / x.c, blend(1.0, dg2, -1.0, blend(along, e1, dc, g2)))
-        slope_of(j, 0, x.n1, longer1, e1, x.t1, g1, dg1, n, dn, dkb, s - n, ds - dn, x.start1, x.held1, x.kb, room)
+        torque = 0.0 if group.beside[k] == 1 else s - n
+        slope_of(j, 0, x.n1, longer1, e1, x.t1, g1, dg1, n, dn, dkb, torque, ds - dn, x.start1, x.held1, x.kb, room)
         slope_of(j, 3, x.n2, longer2, e2, x.t2, g2, dg2, n, dn, dkb, n, dn, x.start2, x.held2, x.kb, room)
         add_row(j, 0, own[k, PULL1] * strain[2], e1, room)
         add_row(j, 0, own[k, PULL1] * dm, x.t1, room)
         add_row(j, 3, own[k, PULL2] * strain[2], e2, room)
         add_row(j, 3, own[k, PULL2] * dm, x.t2, room)
         room[j, 6], room[j, 7] = ds - dn, dn
-        for i in range(8):
+        if group.beside[k] == 1:
+            beside, torque = cross(x.side, x.t1), s - n
+            dfar, dalong = dot(beside, moved), dot(move3, x.t1) + x.far * dot(beside, e1)
+            dside = blend(-s1, beside, -dot(x.side, e1), x.t1)
+            change = blend((ds - dn - torque * dfar / x.far) / x.far, x.side, torque / x.far, dside)
+            write_row(j, 8, change, room)
+            add_row(j, 0, -x.along / x.n1, change, room)
+            add_row(j, 0, -torque / (x.far * x.n1) * (dalong - x.along * longer1 / x.n1), x.side, room)
+        for i in range(11):
             room[j, i] *= scale
 
 
@@ -324,13 +374,16 @@ def add_forces(k: int, factor: float, group: Twisted, force: Floats) -> None:
     room = group.room
     for c in range(3):
         if group.nodes[k, 0] >= 0:
-            force[3 * group.nodes[k, 0] + c] -= factor * room[8, c]
-            force[3 * group.nodes[k, 1] + c] += factor * room[8, c]
-        force[3 * group.nodes[k, 1] + c] -= factor * room[8, 3 + c]
-        force[3 * group.nodes[k, 2] + c] += factor * room[8, 3 + c]
-    for end in range(2):
+            force[3 * group.nodes[k, 0] + c] -= factor * room[ROW, c]
+            force[3 * group.nodes[k, 1] + c] += factor * room[ROW, c]
+        force[3 * group.nodes[k, 1] + c] -= factor * room[ROW, 3 + c]
+        force[3 * group.nodes[k, 2] + c] += factor * room[ROW, 3 + c]
+    for end in range(group.beside[k], 2):
         turned = group.turns[k, end] / group.radius[group.frames[k, end]]
-        force[3 * group.nodes[k, 3 + end]] += factor * turned * room[8, 6 + end]
+        force[3 * group.nodes[k, 3 + end]] += factor * turned * room[ROW, 6 + end]
+    for c in range(3 if group.beside[k] == 1 else 0):
+        force[3 * group.nodes[k, 3] + c] += factor * room[ROW, 8 + c]
+        force[3 * group.nodes[k, 1] + c] -= factor * room[ROW, 8 + c]
 
 
 @inner_kernel
@@ -339,17 +392,19 @@ def add_matrix(k: int, group: Twisted, tangent: Tangent) -> None:
     nodes, room = group.nodes, group.room
     turned1 = group.turns[k, 0] / group.radius[group.frames[k, 0]]
     turned2 = group.turns[k, 1] / group.radius[group.frames[k, 1]]
-    first = 3 if nodes[k, 0] < 0 else 0
-    for i in range(first, 8):
-        for j in range(first, 8):
+    first, last, on_body = 3 if nodes[k, 0] < 0 else 0, 11 if group.beside[k] == 1 else 8, group.beside[k] == 1
+    for i in range(first, last):
+        for j in range(first, last):
+            if on_body and (i == 6 or j == 6):
+                continue
             value = room[j, i]
             value *= turned1 if i == 6 else turned2 if i == 7 else 1.0
             value *= turned1 if j == 6 else turned2 if j == 7 else 1.0
-            row, column = i % 3 if i < 6 else 0, j % 3 if j < 6 else 0
-            for p in range(2 if i < 6 else 1):  # each vector has two ends
-                slot = i - 3 if i >= 6 else i // 3 + 1 - p
-                for q in range(2 if j < 6 else 1):
-                    other = j - 3 if j >= 6 else j // 3 + 1 - q
+            row, column = i % 3 if i < 6 else max(i - 8, 0), j % 3 if j < 6 else max(j - 8, 0)
+            for p in range(1 if i == 6 or i == 7 else 2):  # each vector has two ends
+                slot = i // 3 + 1 - p if i < 6 else i - 3 if i < 8 else 3 - 2 * p
+                for q in range(1 if j == 6 or j == 7 else 2):
+                    other = j // 3 + 1 - q if j < 6 else j - 3 if j < 8 else 3 - 2 * q
                     entry = value if p == q else -value
                     if nodes[k, slot] == nodes[k, other]:
                         tangent.block[nodes[k, slot], 3 * row + column] += entry
@@ -371,10 +426,15 @@ def begin(trial: Trial, group: Twisted, force: Floats) -> bool:
         if far == 0.0 or dot(start, d) <= 0.0:
             return False
         t = scaled(1.0 / far, d)
-        spin = trial.u1[3 * group.spin[s]] / group.radius[s]
-        a = spin - trial.state0[at + 6]
-        director = carried(read(at + 3, trial.state0), start, t)
-        director = blend(math.cos(a), director, math.sin(a), cross(t, director))
+        spin, director = 0.0, carried(read(at + 3, trial.state0), start, t)
+        if group.aside[s, 0] >= 0:
+            node, beside = 3 * group.aside[s, 0], 3 * group.aside[s, 1]
+            arm = blend(1.0, read(beside, trial.place), -1.0, read(node, trial.place))
+            director = blend(1.0, arm, 1.0, blend(1.0, read(beside, trial.u1), -1.0, read(node, trial.u1)))
+        else:
+            spin = trial.u1[3 * group.spin[s]] / group.radius[s]
+            a = spin - trial.state0[at + 6]
+            director = blend(math.cos(a), director, math.sin(a), cross(t, director))
         director = blend(1.0, director, -dot(director, t), t)
         write(at, t, trial.state1)
         write(at + 3, scaled(1.0 / math.sqrt(dot(director, director)), director), trial.state1)
@@ -407,9 +467,10 @@ def evaluate(trial: Trial, group: Twisted, force: Floats, flow: Floats, tangent:
     for k in range(group.nodes.shape[0]):
         after1, after2 = vector_at(k, 0, trial.u1, group), vector_at(k, 1, trial.u1, group)
         a1, a2 = spun(k, 0, trial.u1, state, group), spun(k, 1, trial.u1, state, group)
-        x = angle_at(k, after1, after2, a1, a2, state, group)
+        arm = arm_at(k, trial.u1, group)
+        x = angle_at(k, after1, after2, a1, a2, arm, state, group)
         own = group.first[0] + OF_FRAME * group.spin.shape[0] + OF_ANGLE * k
-        if x.c < FOLDED or abs(x.m - state[own] - a2 + a1) > 0.5 * math.pi:
+        if x.c < FOLDED or (group.beside[k] == 0 and abs(x.m - state[own] - a2 + a1) > 0.5 * math.pi):
             return math.inf
         note(k, own, x, group, trial.state1)
         stored = energy_of(k, x, group)
@@ -418,26 +479,30 @@ def evaluate(trial: Trial, group: Twisted, force: Floats, flow: Floats, tangent:
         if trial.secant:
             before1, before2 = vector_at(k, 0, trial.u0, group), vector_at(k, 1, trial.u0, group)
             b1, b2 = spun(k, 0, trial.u0, state, group), spun(k, 1, trial.u0, state, group)
-            stored -= energy_of(k, angle_at(k, before1, before2, b1, b2, state, group), group)
+            before3 = arm_at(k, trial.u0, group)
+            stored -= energy_of(k, angle_at(k, before1, before2, b1, b2, before3, state, group), group)
             middle1, middle2 = blend(0.5, before1, 0.5, after1), blend(0.5, before2, 0.5, after2)
-            x = angle_at(k, middle1, middle2, 0.5 * (a1 + b1), 0.5 * (a2 + b2), state, group)
+            middle3 = blend(0.5, before3, 0.5, arm)
+            x = angle_at(k, middle1, middle2, 0.5 * (a1 + b1), 0.5 * (a2 + b2), middle3, state, group)
             held, share = 0.0, 0.5
         strain, pull = strains_of(k, x, group), pulled(k, x, group)
         one, two = group.stiffness[k, 0] * strain[0], group.stiffness[k, 1] * strain[1]
-        gradient(8, one, two, group.stiffness[k, 2] * strain[2] + pull, held, x, room)
-        add_row(8, 0, group.coupling[k, PULL1] * strain[2], x.t1, room)
-        add_row(8, 3, group.coupling[k, PULL2] * strain[2], x.t2, room)
+        gradient(ROW, one, two, group.stiffness[k, 2] * strain[2] + pull, held, x, room)
+        add_row(ROW, 0, group.coupling[k, PULL1] * strain[2], x.t1, room)
+        add_row(ROW, 3, group.coupling[k, PULL2] * strain[2], x.t2, room)
         if trial.secant:
             r1, r2 = group.radius[group.frames[k, 0]], group.radius[group.frames[k, 1]]
             d1, d2 = blend(1.0, after1, -1.0, before1), blend(1.0, after2, -1.0, before2)
-            s1, s2 = a1 - b1, a2 - b2
-            square = dot(d1, d1) + dot(d2, d2) + r1 * r1 * s1 * s1 + r2 * r2 * s2 * s2
-            work = dot(read(0, room[8]), d1) + dot(read(3, room[8]), d2) + room[8, 6] * s1 + room[8, 7] * s2
+            s1, s2, d3 = a1 - b1, a2 - b2, blend(1.0, arm, -1.0, before3)
+            square = dot(d1, d1) + dot(d2, d2) + dot(d3, d3) + r1 * r1 * s1 * s1 + r2 * r2 * s2 * s2
+            work = dot(read(0, room[ROW]), d1) + dot(read(3, room[ROW]), d2) + room[ROW, 6] * s1 + room[ROW, 7] * s2
+            work += dot(read(8, room[ROW]), d3)
             rest = (stored - work) / square if square > 0.0 else 0.0
-            add_row(8, 0, rest, d1, room)
-            add_row(8, 3, rest, d2, room)
-            room[8, 6] += rest * r1 * r1 * s1
-            room[8, 7] += rest * r2 * r2 * s2
+            add_row(ROW, 0, rest, d1, room)
+            add_row(ROW, 3, rest, d2, room)
+            add_row(ROW, 8, rest, d3, room)
+            room[ROW, 6] += rest * r1 * r1 * s1
+            room[ROW, 7] += rest * r2 * r2 * s2
         add_forces(k, 1.0, group, force)
         if has_tangent:
             slopes(k, trial.weight * share, x, group)
@@ -479,38 +544,44 @@ def resist(k: int, trial: Trial, group: Twisted, force: Floats, flow: Floats, ta
     a2 = spun(k, 1, trial.u0, trial.state0, group)
     a1 += turned1 * ahead * (trial.v0[dof1] + 0.5 * ahead * trial.a0[dof1])
     a2 += turned2 * ahead * (trial.v0[dof2] + 0.5 * ahead * trial.a0[dof2])
-    x = angle_at(k, foreseen(k, 0, trial, group), foreseen(k, 1, trial, group), a1, a2, trial.state0, group)
-    v1, v2 = between(k, 0, trial.v1, group), between(k, 1, trial.v1, group)
+    arm = blend(ahead, arm_between(k, trial.v0, group), 0.5 * ahead * ahead, arm_between(k, trial.a0, group))
+    arm = blend(1.0, arm_at(k, trial.u0, group), 1.0, arm)
+    x = angle_at(k, foreseen(k, 0, trial, group), foreseen(k, 1, trial, group), a1, a2, arm, trial.state0, group)
+    v1, v2, v3 = between(k, 0, trial.v1, group), between(k, 1, trial.v1, group), arm_between(k, trial.v1, group)
     s1, s2 = turned1 * trial.v1[dof1], turned2 * trial.v1[dof2]
     if trial.secant:
         rate = trial.rate
         v1 = blend(rate, between(k, 0, trial.u1, group), -rate, between(k, 0, trial.u0, group))
         v2 = blend(rate, between(k, 1, trial.u1, group), -rate, between(k, 1, trial.u0, group))
+        v3 = blend(rate, arm_between(k, trial.u1, group), -rate, arm_between(k, trial.u0, group))
         s1 = turned1 * rate * (trial.u1[dof1] - trial.u0[dof1])
         s2 = turned2 * rate * (trial.u1[dof2] - trial.u0[dof2])
-    for i in range(8):
-        for j in range(8):
+    if group.beside[k] == 1:
+        s1 = 0.0
+    for i in range(11):
+        for j in range(11):
             room[i, j] = 0.0
     for part in range(3):
         viscosity = group.viscosity[k, part]
         one, two, twist = 1.0 if part == 0 else 0.0, 1.0 if part == 1 else 0.0, 1.0 if part == 2 else 0.0
-        gradient(8, one, two, twist, 0.0, x, room)
-        speed = dot(read(0, room[8]), v1) + dot(read(3, room[8]), v2) + room[8, 6] * s1 + room[8, 7] * s2
+        gradient(ROW, one, two, twist, 0.0, x, room)
+        speed = dot(read(0, room[ROW]), v1) + dot(read(3, room[ROW]), v2) + room[ROW, 6] * s1 + room[ROW, 7] * s2
+        speed += dot(read(8, room[ROW]), v3)
         add_forces(k, viscosity * speed, group, force)
         if flow.shape[0] > 0:
             add_forces(k, viscosity * speed, group, flow)
-        for i in range(8):
-            for j in range(8):
-                room[i, j] += trial.weight * trial.rate * viscosity * room[8, i] * room[8, j]
+        for i in range(11):
+            for j in range(11):
+                room[i, j] += trial.weight * trial.rate * viscosity * room[ROW, i] * room[ROW, j]
     if tangent.block.shape[0] > 0:
         add_matrix(k, group, tangent)
 
 
 NOTHING = Twisted(
-    np.zeros((0, 5), np.int64), np.zeros((0, 6)), np.zeros((0, 2), np.int64), np.zeros((0, 2)), np.zeros((0, 3)),
-    np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 2)), np.zeros((0, 4)), np.zeros((0, 25), np.int64),
-    np.zeros((0, 2), np.int64), np.zeros((0, 3)), np.zeros(0, np.int64), np.zeros(0), np.zeros(0),
-    np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 8)),
+    np.zeros((0, 5), np.int64), np.zeros((0, 6)), np.zeros(0, np.int64), np.zeros((0, 3)), np.zeros((0, 2), np.int64),
+    np.zeros((0, 2)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 2)), np.zeros((0, 4)),
+    np.zeros((0, 25), np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 3)),
+    np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 11)),
 )  # fmt: skip
 
 
@@ -521,21 +592,27 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Twisted:
     place, nodes = system.coordinates, model.bent_at[0][found.angles]
     bars, count = model.bent_at[1][found.angles], len(model.mesh.node_labels)
     spins = count + found.spin[found.frames]
+    on_body = found.beside >= 0
+    spins[on_body, 0] = found.beside[on_body]
     before, node, after = nodes.T
     second = place[after] - place[node]
     first = np.where((before < 0)[:, None], second, place[node] - place[before])
     nodes = np.column_stack([nodes, spins])
-    ends = model.mesh.element_nodes[found.bars[found.spin]]
-    way, inner = place[ends[:, 1]] - place[ends[:, 0]], len(np.unique(bars[bars >= 0]))
-    ends = ends.copy()
+    inner = len(np.unique(bars[bars >= 0]))
     (clamps,) = np.nonzero(bars[:, 0] < 0)
+    owner = np.concatenate([found.bars[:inner], bars[clamps, 1]])
+    ends = model.mesh.element_nodes[owner].copy()
+    way = place[ends[:, 1]] - place[ends[:, 0]]
     behind = np.column_stack([before, node])[clamps]
     ends[inner:] = np.where(found.turns[clamps, :1] > 0.0, behind, behind[:, ::-1])
     ends[inner:][before[clamps] < 0] = -1
+    aside = np.full((len(found.spin), 2), -1)
+    aside[found.frames[on_body, 0]] = np.column_stack([node, found.beside])[on_body]
+    arms = place[found.beside] - place[node]
     coupled = np.zeros(len(system.family))
     for section in model.sections:
         coupled[model.mesh.element_sets[section.element_set]] = section.coupling
-    radius, inertia = found.radius[found.spin], np.zeros(len(found.spin))
+    radius, inertia = np.where(found.spin < 0, 1.0, found.radius[found.spin]), np.zeros(len(found.spin))
     inertia[:inner] = system.mass[count : count + inner] * radius[:inner] ** 2
     lengths = np.zeros(len(system.family))
     lengths[system.bar_index >= 0] = system.length0[system.bar_index[system.bar_index >= 0]]
@@ -544,10 +621,11 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Twisted:
     own = np.column_stack([share, np.where(bars >= 0, lengths[bars], 0.0)])
     there = ~(system.gone[bars] & (bars >= 0)).any(axis=1)[:, None]
     group = Twisted(
-        nodes, np.ascontiguousarray(np.column_stack([first, second])), found.frames, found.turns,
+        nodes, np.ascontiguousarray(np.column_stack([first, second])), on_body.astype(np.int64), arms, found.frames,
+        found.turns,
         there * found.stiffness, there * found.viscosity, found.rest, found.over, there * own,
-        numbered(nodes, pair), np.ascontiguousarray(ends), way, np.ascontiguousarray(count + found.spin), radius,
-        inertia, np.array([state]), _begun(found, way), np.zeros((9, 8)),
+        numbered(nodes, pair), aside, np.ascontiguousarray(ends), way, np.ascontiguousarray(count + found.spin), radius,
+        inertia, np.array([state]), _begun(found, way), np.zeros((12, 11)),
     )  # fmt: skip
     arrays: Any = map(np.ascontiguousarray, group)
     return Twisted(*arrays)

@@ -43,7 +43,8 @@ class Twists(NamedTuple):
     angles (k,)    their indices among ``Model.bent_at``
     frames (k, 2)  the frame of the first bar or of the clamp, and of the second bar
     turns  (k, 2)  1.0 where the angle runs along the bar as its element does, -1.0 where it runs back
-    spin   (s,)    spin of each frame: a clamp that does not hold the twist spins with its bar
+    beside (k,)    at a clamp on a body that holds the twist a node of it beside the line, else -1
+    spin   (s,)    spin of each frame: a clamp that does not hold the twist spins with its bar; -1: of a body
     director (s, 3)  D in the deck
     bars   (q,)    the element of each spin;  node (q,): the node of a clamp that holds the twist, else -1
     radius (q,)    r, spins are counted as lengths r a;  polar (q,): I11 + I22
@@ -56,6 +57,7 @@ class Twists(NamedTuple):
     angles: Ints
     frames: Ints
     turns: Floats
+    beside: Ints
     spin: Ints
     director: Floats
     bars: Ints
@@ -110,7 +112,8 @@ def find_twists(model: Any, lengths: Floats) -> Twists | None:
     lines = _lines(bars, inner)
     straight = straightened(model.sections, mesh, bars)
     bent = (bends(mesh, nodes) > BENT) & ~straight
-    holds = _holding(model, nodes)
+    beside = _beside(model, nodes, bars)
+    holds = _holding(model, nodes) | (beside >= 0)
     chosen = list[int]()
     for section in (each for each in sections if each.coupling):
         material = model.materials[section.material]
@@ -136,7 +139,7 @@ def find_twists(model: Any, lengths: Floats) -> Twists | None:
             chosen += line.angles
     if not chosen:
         return None
-    return _made(model, np.array(sorted(chosen), np.int64), own, holds, straight, lengths)
+    return _made(model, np.array(sorted(chosen), np.int64), own, holds, beside, straight, lengths)
 
 
 def curved_bars(model: Any, lengths: Floats) -> Ints:
@@ -212,33 +215,57 @@ def _holding(model: Any, nodes: Ints) -> Flags:
     return np.asarray(fixed & np.isin(nodes[:, 1], whole))
 
 
-def _made(model: Any, chosen: Ints, own: dict[int, Any], holds: Flags, straight: Flags, lengths: Floats) -> Twists:
+BESIDE = "_BESIDE"
+"""First word of the name of a set of nodes of a body beside lines that are clamped on it at a node."""
+
+
+def _beside(model: Any, nodes: Ints, bars: Ints) -> Ints:
+    """(k,) at clamps on bodies the node of the body beside the line, else -1."""
+    found, sets = np.full(len(nodes), -1), model.mesh.node_sets
+    for node in np.unique(nodes[bars[:, 0] < 0, 1]).tolist():
+        its = sets.get(f"{BESIDE} {model.mesh.node_labels[node]}", found[:0])
+        places = np.flatnonzero((bars[:, 0] < 0) & (nodes[:, 1] == node) & (nodes[:, 0] >= 0))
+        if len(its) == len(places):
+            found[places] = its
+    return found
+
+
+def _made(
+    model: Any, chosen: Ints, own: dict[int, Any], holds: Flags, beside: Ints, straight: Flags, lengths: Floats
+) -> Twists:
     mesh, (nodes, bars) = model.mesh, (each[chosen] for each in model.bent_at)
-    holds, ends = holds[chosen], mesh.element_nodes
+    holds, beside, ends = holds[chosen], beside[chosen], mesh.element_nodes
     elements = np.unique(bars[bars >= 0])
-    clamps, whole = np.flatnonzero(bars[:, 0] < 0), np.flatnonzero(holds)
+    clamps, whole = np.flatnonzero(bars[:, 0] < 0), np.flatnonzero(holds & (beside < 0))
     frames = elements.searchsorted(bars)
     spin = np.concatenate([np.arange(len(elements)), frames[clamps, 1]])
     frames[clamps, 0] = len(elements) + np.arange(len(clamps))
     spin[frames[whole, 0]] = len(elements) + np.arange(len(whole))
+    spin[frames[beside >= 0, 0]] = -1
     owner = np.concatenate([elements, bars[whole, 1]])
     node = np.concatenate([np.full(len(elements), -1), nodes[whole, 1]])
     forward = [ends[bars[:, 0], 1] == nodes[:, 1], ends[bars[:, 1], 0] == nodes[:, 1]]
     turns = np.where(np.array(forward).T, 1.0, -1.0)
     turns[bars[:, 0] < 0, 0] = turns[bars[:, 0] < 0, 1]
-    way = unit(mesh.coordinates[ends[:, 1]] - mesh.coordinates[ends[:, 0]])
+    way = np.zeros((len(ends), 3))
+    way[elements] = unit(mesh.coordinates[ends[elements, 1]] - mesh.coordinates[ends[elements, 0]])
     director = _directors(elements, bars, turns, own, way)
     full = np.zeros((len(way), 3))
     full[elements] = director
     first = np.where(bars[:, 0] < 0, bars[:, 1], bars[:, 0])
     t1, t2 = turns[:, :1] * way[first], turns[:, 1:] * way[bars[:, 1]]
-    moved = np.array([carry(full[i], a, b) for i, a, b in zip(first, t1, t2, strict=True)]).reshape(-1, 3)
+    start = full[first]
+    arms = mesh.coordinates[beside] - mesh.coordinates[nodes[:, 1]]
+    arms -= (arms * t1).sum(axis=1, keepdims=True) * t1
+    start[beside >= 0] = unit(arms[beside >= 0])
+    moved = np.array([carry(d, a, b) for d, a, b in zip(start, t1, t2, strict=True)]).reshape(-1, 3)
     after = full[bars[:, 1]]
     twist = np.arctan2((np.cross(moved, after) * t2).sum(axis=1), (moved * after).sum(axis=1))
     twist[np.abs(twist) < 1e-15] = 0.0
     named = np.array([_n1(own[int(i)]) != _n1(own[int(j)]) for i, j in zip(first, bars[:, 1], strict=True)], bool)
+    named |= beside >= 0
     straight = straight[chosen]
-    rest = np.column_stack([*curvatures(t1, t2, full[first], twist), twist])
+    rest = np.column_stack([*curvatures(t1, t2, start, twist), twist])
     rest[straight, :2], rest[straight & ~named, 2] = 0.0, 0.0
     angles = angles_of(mesh, model.bent_at, model.sections, model.materials, lengths)
     other = [replace(section, inertia=section.second or section.inertia) for section in model.sections]
@@ -258,10 +285,10 @@ def _made(model: Any, chosen: Ints, own: dict[int, Any], holds: Flags, straight:
     radius = np.sqrt(polar / np.array([own[int(bar)].area for bar in owner]))
     halves = np.where(bars >= 0, 0.5 * lengths[bars], 0.0).sum(axis=1)
     over = np.column_stack([1.0 / angles.length[chosen], 1.0 / halves])
-    directors = np.concatenate([director, full[bars[clamps, 1]]])
+    directors = np.concatenate([director, start[clamps]])
     return Twists(
-        chosen, frames, turns, spin, directors, owner, node, radius, polar, rest, twist, stiffness, viscosity, over,
-        straight,
+        chosen, frames, turns, beside, spin, directors, owner, node, radius, polar, rest, twist, stiffness, viscosity,
+        over, straight,
     )  # fmt: skip
 
 

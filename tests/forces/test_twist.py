@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 import fem
 from fem.assembly.system import assemble
+from fem.cli import main
 from fem.forces.protocol import BOOKS, Tangent, Trial
 from fem.runs.record import NO_WISHES, SilentSink
 from fem.solve.loop import Run
@@ -69,10 +72,18 @@ def moved(system, seed, size=0.1):
     return u
 
 
-@pytest.mark.parametrize("coupling", [0.0, 0.3])
-def test_statics_has_the_gradient_of_the_energy_and_a_symmetric_tangent(coupling):
-    """After an increment, by differences of fourth order, step 1e-4; elements run both ways, two clamps."""
-    system = assemble(fem.parse_deck(rod(coupling=coupling, young=10.0, shear=4.0, supports="1, ENCASTRE\n5, 4, 6")))
+ON_BODY = (
+    "5, 4, 6\n*NODE\n9, -1., 0., 0.\n*NSET, NSET=TIED\n1\n*RIGID BODY, REF NODE=9, TIE NSET=TIED\n*BOUNDARY\n9, 1, 6"
+)
+
+
+@pytest.mark.parametrize(
+    ("coupling", "supports"), [(0.0, "1, ENCASTRE\n5, 4, 6"), (0.3, "1, ENCASTRE\n5, 4, 6"), (0.0, ON_BODY)]
+)
+def test_statics_has_the_gradient_of_the_energy_and_a_symmetric_tangent(coupling, supports):
+    """After an increment, by differences of fourth order, step 1e-4; elements run both ways, two clamps, one on a body
+    (whose nodes move as they like here)."""
+    system = assemble(fem.parse_deck(rod(coupling=coupling, young=10.0, shear=4.0, supports=supports)))
     still = np.zeros(system.size)
     assert np.abs(asked(system, still, still, system.state)[1]).max() < 1e-14
     u0 = moved(system, 1)
@@ -307,3 +318,60 @@ def test_a_hung_rope_untwists():
     end = spins[4] - coupling * strain / torsion * half  # the spin is that of the middle of the last bar
     exact = -coupling * (5.0 * length + 1.5 * length**2) / (stretch * torsion - coupling**2)
     assert end == pytest.approx(exact, rel=1e-9)
+
+
+BODY = """*NODE
+9, 2., 0., 0.
+*NSET, NSET=TIED
+6
+*RIGID BODY, REF NODE=9, TIE NSET=TIED
+"""
+STRAIGHT = np.column_stack([np.linspace(0.0, 2.0, 6), *np.zeros((2, 6))])
+
+
+def test_a_body_that_turns_twists_the_line():
+    """By 0.5 about it: the torque GJ/L times that, also as the moment of the body."""
+    text = rod(
+        STRAIGHT, None, order=(1, -1, -1), numbers="1., 0.01, 0., 0.01, 0.02", more=BODY,
+        supports="1, ENCASTRE\n9, 1, 3\n9, 5, 6",
+        steps=STATIC.format(increment=0.5, acting="*BOUNDARY\n9, 4, 4, 0.5").replace("SMT", "SMT, RM"),
+    )  # fmt: skip
+    history = fem.run(fem.parse_deck(text))
+    assert [history.of_node(node, "SMT")[-1][2] for node in range(1, 7)] == pytest.approx([2.0] * 6, rel=1e-9)
+    assert history.of_node(9, "RM")[-1] == pytest.approx([2.0, 0.0, 0.0], abs=1e-8)
+
+
+def test_a_body_that_spins_on_a_line_is_a_torsion_pendulum():
+    """sqrt(GJ/(I L)); the line is light. 300 increments in a period: 1e-3 of the amplitude; ENERGY MOMENTUM: energy."""
+    inertia = "*ELEMENT, TYPE=MASS, ELSET=M\n20, 9\n*MASS, ELSET=M\n2.\n*ELEMENT, TYPE=ROTARYI, ELSET=R\n21, 9\n"
+    inertia += "*ROTARY INERTIA, ELSET=R\n0.3, 0.4, 0.5\n"
+    omega = np.sqrt(4.0 / 0.3)
+    text = rod(
+        STRAIGHT, None, order=(1, -1, -1), numbers="1., 0.01, 0., 0.01, 0.02", density=1e-6,
+        more=BODY.replace("*RIGID", inertia + "*RIGID"),
+        steps="*INITIAL CONDITIONS, TYPE=VELOCITY\n9, 4, 0.2\n*STEP, NLGEOM, INC=1000\n"
+        "*DYNAMIC, DIRECT, TIME INTEGRATOR=ENERGY MOMENTUM\n0.006, 1.8\n*CONTROLS, RESI_GLOB_RELA=1e-11\n"
+        "*NODE PRINT, NSET=ALL\nU, UR\n*END STEP",
+    )  # fmt: skip
+    history = fem.run(fem.parse_deck(text))
+    exact = 0.2 / omega * np.sin(omega * history.time)
+    assert history.of_node(9, "UR")[:, 0] == pytest.approx(exact, abs=1e-3 * 0.2 / omega)
+    whole = history.energy @ [1.0, 1.0, 1.0, -1.0, 1.0]
+    assert np.abs(whole - whole[0]).max() < 1e-10 * whole[0]
+
+
+def test_kink_says_how_near_a_line_is_to_a_loop(tmp_path, capsys, monkeypatch):
+    """Stretched to T = 5 and twisted to M = 2 with EI = 10: M/(2 sqrt(EI T)) at every node; T and M grow together."""
+    monkeypatch.chdir(tmp_path)
+    steps = STATIC.format(increment=0.25, acting="*BOUNDARY\n6, 1, 1, 0.01\n6, 4, 4, 0.5")
+    steps = steps.replace("\n*END STEP", "\n*EL PRINT, ELSET=LINE\nT\n*END STEP").replace("U, SKT, SMT", "U, SM3")
+    text = rod(
+        STRAIGHT, None, order=(1, -1, -1), numbers="1., 0.01, 0., 0.01, 0.02", supports="1, ENCASTRE\n6, 2, 6",
+        flags=", STRAIN=ENGINEERING", steps=steps,
+    )  # fmt: skip
+    Path("deck.inp").write_text(text)
+    assert main(["run", "deck.inp", "--output", "out"]) == 0
+    assert main(["post", "kink", "out", "--set", "LINE"]) == 0
+    rows = np.genfromtxt("out/kink_LINE.csv", delimiter=",", names=True)
+    assert rows["margin"] == pytest.approx(2.0 / (2.0 * np.sqrt(10.0 * 5.0)), rel=1e-6)
+    assert "at most 0.1414 at node 1, at 1" in capsys.readouterr().out

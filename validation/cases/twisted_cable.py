@@ -131,7 +131,7 @@ def run(folder: Path) -> Outcome:
     rows.append(Row(Target("loop: torque", 1.6, "relative", why, 1e-2), torque))
     rows.append(Row(Target("loop: tension", 1.0, "relative", why, 1e-1), pull))
     shape, (along, across) = tools.panels("A twisted cable that is let in", "x", "y", "z")
-    for row in np.linspace(len(history.time) // 4, len(history.time) - 1, 5).astype(int):
+    for row in np.searchsorted(history.time, [8.0, 16.0, 24.0, 32.0, 101.0]):
         x, y, z = places_at(history, int(row)).T
         along.plot(x, y, label=f"t = {history.time[row]:.0f}")
         across.plot(x, z)
