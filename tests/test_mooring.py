@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -275,3 +277,24 @@ def test_decks_that_have_no_such_statics_are_refused(old, new, message):
     text = BARS.replace(old, new).replace("2, 2, 12", "2, 2, 12" if "11" not in old else "2, 11, 12")
     with pytest.raises(fem.FemError, match=message):
         fem.mooring(fem.parse_deck(text), vessel="SHIP")
+
+
+def test_a_grid_of_heights_has_the_stiffness_of_the_plane_it_lies_in(tmp_path):
+    """The same three lines on a slope of 1 in 50, as a plane and as a grid of points in it."""
+    source, deck = tmp_path / "moordyn.txt", tmp_path / "moordyn.inp"
+    source.write_text(MOORDYN.format(**IEA, bars=12, bed="3.0e6"))
+    convert(source, deck, force=True)
+    text = re.sub(r"(?m)^(\d+, (?:-837\.6|418\.8), .*), -200\.0$", lambda found: lowered(found[1]), deck.read_text())
+    plane = re.sub(r"(\*SEABED[^\n]*)", rf"\1, ELEVATION=-200., SLOPE={math.degrees(math.atan(0.02))}, UPHILL=0.", text)
+    points = "".join(f"{x}, {y}, {-200.0 + 0.02 * x}\n" for x in (-2e3, 0.0, 2e3) for y in (-2e3, 0.0, 2e3))
+    grid = re.sub(r"(\*SEABED[^\n]*)\n", rf"\1, POINTS=9\n{points}", text)
+    found = [fem.mooring(fem.parse_deck(each), vessel="COUPLED", about=(0.0, 0.0, 0.0)) for each in (plane, grid)]
+    assert relative(found[1].rest.stiffness, found[0].rest.stiffness) < 1e-6
+    assert found[1].rest.lines[:, -1] == pytest.approx(found[0].rest.lines[:, -1], abs=1e-3)
+    assert not np.allclose(found[0].rest.stiffness, found[0].rest.tangent, rtol=1e-3)
+
+
+def lowered(text: str) -> str:
+    """A node on the slope."""
+    label, x, y = text.split(", ")
+    return f"{label}, {x}, {y}, {-200.0 + 0.02 * float(x)!r}"

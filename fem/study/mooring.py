@@ -542,14 +542,16 @@ def lift_offs(model: Model, line: Attached, stage: StepSystem, of: Values) -> It
     up = model.mesh.up
     kind, load, block = stage.nodes.dof_kind.reshape(-1, 3), stage.work.load.reshape(-1, 3), stage.work.tangent.block
     for bed in beds_below(model, line):
-        normal = bed.normal(up)
-        down = bed.depth(of["COORD"][line.nodes], up) > 0.0
+        places = of["COORD"][line.nodes]
+        down = bed.depth(places, up) > 0.0
         for first in np.flatnonzero(down[1:] != down[:-1]):
             here, other = (first, first + 1) if down[first] else (first + 1, first)
             beyond = 2 * here - other
             if not (0 <= beyond < len(down) and down[beyond]):
                 continue  # it touches with one node only
             node, beside = int(line.nodes[here]), int(line.nodes[other])
+            slope = bed.normal(up) if bed.grid is None else -bed.grid.depth(places[[here]])[1][0]
+            normal = slope / np.linalg.norm(slope)
             weight, stiff = -float(load[node] @ normal), float(normal @ block[node].reshape(3, 3) @ normal)
             if weight > 0.0 and stiff > 0.0 and (kind[[node, beside]] == 1).all():
                 way = min(float(of["CFORCE"][node] @ normal) / weight, 1.0) - 0.5
