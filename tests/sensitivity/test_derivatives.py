@@ -213,3 +213,8 @@ def test_ranges_that_make_no_sense_are_refused(tmp_path, text, capsys):
     deck.write_text(BAR)
     assert main(["run", str(deck), "--output", str(tmp_path / "out"), "--uncertain", text]) == 2
     assert not (tmp_path / "out").exists()
+
+
+def test_forces_that_have_not_been_compared_with_runs_are_refused():
+    with pytest.raises(NoDerivative, match=r"no derivatives of these forces yet: .*seabed"):
+        fem.sensitivity("inputs/chain_on_bottom.inp", ["height"])

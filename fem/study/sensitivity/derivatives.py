@@ -165,7 +165,9 @@ def sensitivity(
 
     Raises what ``fem.run`` raises, and CommandError where a derivative does not exist.
 
-    >>> found = fem.sensitivity("inputs/pendulum_lumped.inp", ["duration"])
+    >>> found = fem.sensitivity("inputs/catenary.inp", ["weight"], ["max:T_e1"], {"stiffness": 1e9})
+    >>> round(found.value("max:T_e1") / found.slope("max:T_e1")["weight"])  # the tension is as the weight
+    200
     """
     given = dict(parameters or {})
     model = read_model(deck, given)
@@ -220,7 +222,9 @@ def gradient(
 
     Raises what ``fem.sensitivity`` raises.
 
-    >>> f = fem.gradient("inputs/catenary.inp", "T_e1", ["weight"])
-    >>> value, slope = f()
+    >>> f = fem.gradient("inputs/catenary.inp", "max:T_e1", ["weight"], {"stiffness": 1e9})
+    >>> value, slope = f([200.0])
+    >>> round(value / slope[0])
+    200
     """
     return Gradient(deck, quantity, by, parameters)

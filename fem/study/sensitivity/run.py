@@ -16,6 +16,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.errors import FemError
+from fem.forces.families import acting
 from fem.linear.choice import BAND, BORDER, CHAINS
 from fem.model import Model, Step
 from fem.model.named import number_named
@@ -47,6 +48,8 @@ NUMBERS = ("increments", "kinematics", "values")
 """Fields of a record that are numbers of increments."""
 POOR, LOST = 1e-8, 1e-2
 """Fraction of the derivatives of an increment that is left after all solves: it is told, and there is no derivative."""
+VERIFIED = ("fluid",)
+"""Families of forces whose derivatives have been compared with differences of runs."""
 SAME_MODE = 1e-6
 """Frequencies closer than this are of one multiple mode."""
 
@@ -197,6 +200,8 @@ class Differentiated(Run):
             raise NoDerivative(f"step {number}: derivatives need --solver chain, band or border")
         if len(stage.bars.rods) and solver in CHAINS and families is not None:
             raise NoDerivative(f"step {number}: derivatives of rods among other forces need --solver border")
+        if others := [family.name for family, _ in acting(families) if family.name not in VERIFIED]:
+            raise NoDerivative(f"step {number}: there are no derivatives of these forces yet: {', '.join(others)}")
         its = [step_run, *(run.last for run in self.shadows)]
         stages = [each.stage for each in its]
         self.problem = self._problem(stages)

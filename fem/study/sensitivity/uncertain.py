@@ -108,7 +108,7 @@ def representative(found: Derivatives) -> list[str]:
     values = found.track.values
     for places in families.values() if len(values) else ():
         for kind, ends in (("max", np.fmax.reduce(values[:, places])), ("min", -np.fmin.reduce(values[:, places]))):
-            if np.isfinite(ends).any() and float(np.nanmax(np.abs(values[:, places]))) > 0.0:
+            if np.isfinite(ends).any() and float(np.nanmax(ends)) != 0.0:
                 names.append(f"{kind}:{found.track.names[places[int(np.nanargmax(ends))]]}")
     return names + list(found.single)
 
