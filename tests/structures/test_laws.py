@@ -167,10 +167,10 @@ MEMBERS = (
 )  # fmt: skip
 
 
-def girder(law, step):
+def girder(law, step, strain="ENGINEERING"):
     """A Warren girder of span 6 and height 1 with a load in the middle of its lower chord."""
     held = [(0, 1), (0, 3), (PANELS, 3)] + [(k, 2) for k in range(len(GIRDER))]
-    text = deck(GIRDER, MEMBERS, np.zeros(len(MEMBERS)), held, young=2e5, steps="")
+    text = deck(GIRDER, MEMBERS, np.zeros(len(MEMBERS)), held, young=2e5, strain=strain, steps="")
     text = text.replace("*ELASTIC\n200000.0\n", f"*ELASTIC\n200000.0\n{law}")
     return fem.run(fem.parse_deck(f"{text}*STEP, INC=150{step}4, 3, -300.\n*EL PRINT\nS\n*END STEP\n"))
 
@@ -198,6 +198,15 @@ def test_a_girder_whose_strut_buckles_loses_its_strength():
     pressed = -history.elements[-1, PANELS + 2, 2]
     assert 300.0 * history.load_factor[-1] == pytest.approx(pressed / 1.5, rel=0.06)
     assert pressed < 75.0
+
+
+@pytest.mark.parametrize("strain", ["GREEN", "LOG"])
+def test_arcs_get_around_the_corner_where_a_strut_buckles(strain):
+    """To the load of a run in which the node is moved."""
+    law = "*BUCKLING STRENGTH\n150.\n"
+    arcs = girder(law, ", NLGEOM" + ARC, strain)
+    moved = girder(law, ", NLGEOM\n*STATIC\n0.01, 1.\n*BOUNDARY\n4, 3, 3, -0.3\n*CLOAD\n", strain)
+    assert 300.0 * arcs.load_factor[-1] == pytest.approx(300.0 - moved.of_node(4, "RF")[-1, 2], rel=1e-5)
 
 
 def test_beyond_the_collapse_load_statics_says_so():
