@@ -898,8 +898,8 @@ def softening_work(b: int, e0: float, e1: float, group: RopeBars) -> float:
         t = low + k * step
         part = 1.0 if k == 0 or k == PANELS else 2.0 + 2.0 * (k % 2)
         work += part * 2.0 * t * math.exp(-(first + second * t) * t * t)
-    total: float = rest * (e1 - e0) + (group.numbers[b, CRITICAL] - rest) * work * step / 3.0
-    return total
+    whole: float = rest * (e1 - e0) + (group.numbers[b, CRITICAL] - rest) * work * step / 3.0
+    return whole
 
 
 @inner_kernel

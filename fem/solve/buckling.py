@@ -33,7 +33,7 @@ from fem.runs.record import Factors
 from fem.solve.modes import springs_of
 from fem.solve.newton.groups import LIMIT, Loading, Motion
 from fem.solve.start import evaluate_start
-from fem.solve.statics.rigid import Rigid, listed_motions, over_all, refuse_along, unheld
+from fem.solve.statics.rigid import Rigid, listed_motions, over_all, refuse_along, rigid_motions, unheld
 from fem.solve.step_system import StepSystem
 
 DENSE = 200
@@ -116,9 +116,9 @@ def find_factors(
     still = motion._replace(
         u=motion.u.copy(), v=np.zeros_like(motion.v), force=motion.force.copy(), state=motion.state.copy()
     )
-    evaluate_start(stage, still, instant)
-    rows, weights, _ = springs_of(stage, transform)
-    free = unheld(stage, still, rows, weights)
+    if free := rigid_motions(stage, still):
+        evaluate_start(stage, still, instant)
+        free = unheld(stage, free, *springs_of(stage, transform)[:2])
     transform = _across(stage, free, transform)
     rows, weights, spectrum = _settle(stage, still, instant, transform)
     change, response = _change(stage, still, instant, step, transform, spectrum, free)

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import fem
+from fem.runner import run_to_files
+from fem.runs import write as run_files
 from tests.structures.made import STATIC, deck
 
 DECKS = Path(__file__).parents[2] / "validation" / "structures"
@@ -165,10 +167,10 @@ MEMBERS = (
 )  # fmt: skip
 
 
-def girder(law, step):
+def girder(law, step, strain="ENGINEERING"):
     """A Warren girder of span 6 and height 1 with a load in the middle of its lower chord."""
     held = [(0, 1), (0, 3), (PANELS, 3)] + [(k, 2) for k in range(len(GIRDER))]
-    text = deck(GIRDER, MEMBERS, np.zeros(len(MEMBERS)), held, young=2e5, steps="")
+    text = deck(GIRDER, MEMBERS, np.zeros(len(MEMBERS)), held, young=2e5, strain=strain, steps="")
     text = text.replace("*ELASTIC\n200000.0\n", f"*ELASTIC\n200000.0\n{law}")
     return fem.run(fem.parse_deck(f"{text}*STEP, INC=150{step}4, 3, -300.\n*EL PRINT\nS\n*END STEP\n"))
 
@@ -198,6 +200,40 @@ def test_a_girder_whose_strut_buckles_loses_its_strength():
     assert pressed < 75.0
 
 
+@pytest.mark.parametrize("strain", ["GREEN", "LOG"])
+def test_arcs_get_around_the_corner_where_a_strut_buckles(strain):
+    """To the load of a run in which the node is moved."""
+    law = "*BUCKLING STRENGTH\n150.\n"
+    arcs = girder(law, ", NLGEOM" + ARC, strain)
+    moved = girder(law, ", NLGEOM\n*STATIC\n0.01, 1.\n*BOUNDARY\n4, 3, 3, -0.3\n*CLOAD\n", strain)
+    assert 300.0 * arcs.load_factor[-1] == pytest.approx(300.0 - moved.of_node(4, "RF")[-1, 2], rel=1e-5)
+
+
 def test_beyond_the_collapse_load_statics_says_so():
     with pytest.raises(fem.NoConvergence, match="beyond the collapse load"):
         girder("*PLASTIC\n250., 0.\n", ", NLGEOM\n*STATIC\n0.1, 1.\n*CLOAD\n")
+
+
+def test_an_arc_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
+    """To the byte, in the middle of a plateau: the memory of bars before the last arc is in the checkpoint."""
+    held = [(0, 1), (0, 3), (PANELS, 3)] + [(k, 2) for k in range(len(GIRDER))]
+    text = deck(GIRDER, MEMBERS, np.zeros(len(MEMBERS)), held, young=2e5, steps="*RESTART, WRITE, FREQUENCY=12\n")
+    text = text.replace("*ELASTIC\n200000.0\n", "*ELASTIC\n200000.0\n*PLASTIC\n250., 0.\n300., 0.05\n")
+    monkeypatch.chdir(tmp_path)
+    Path("deck.inp").write_text(f"{text}*STEP, INC=150, NLGEOM{ARC.replace('-0.3', '-0.1')}4, 3, -300.\n*END STEP\n")
+    write, written = run_files.write_checkpoint, []
+
+    def stops(*what):
+        write(*what)
+        written.append(1)
+        if len(written) == 2:
+            raise KeyError
+
+    run_to_files("deck.inp", "whole", quiet=True)
+    monkeypatch.setattr(run_files, "write_checkpoint", stops)
+    with pytest.raises(KeyError):
+        run_to_files("deck.inp", "cut", quiet=True)
+    monkeypatch.setattr(run_files, "write_checkpoint", write)
+    run_to_files("deck.inp", "cut", quiet=True, goes_on=True)
+    for name in ("nodes.csv", "increments.csv"):
+        assert Path("whole", name).read_bytes() == Path("cut", name).read_bytes()

@@ -23,12 +23,14 @@ from fem.solve.newton.groups import Loading, Problem, Scratch
 
 # Entries of Arc.numbers: load factor of the last good state and of the trial state; radius (0: no arc length); c (0:
 # not chosen yet); last change of the factor; n_lambda; largest factor; dof held at the end (-1: none), its value;
-# 1 while the end is approached, 2 once it is reached
+# 1 while the end is approached, 2 once it is reached; multiple of the radius that an increment may be long
 FACTOR, TRIAL_FACTOR, RADIUS, METRIC, LAST_CHANGE, NORMAL, LARGEST, DOF, VALUE, ENDING = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
-NUMBERS = 10
+FAR = 10
+NUMBERS = 11
 APPROACHING, REACHED = 1.0, 2.0
-FARTHEST = 1.5
-"""An increment longer than this multiple of the radius (48 degrees off its tangent) is repeated with a shorter one."""
+FARTHEST, ROUND_CORNERS = 1.5, 20.0
+"""An increment longer than this multiple of the radius (48 degrees off its tangent) is repeated with a shorter one; the
+shortest may be longer: the path has a corner there."""
 
 
 class Arc(NamedTuple):
@@ -182,7 +184,7 @@ def strays(arc: Arc, u0: Floats, u1: Floats) -> bool:
     square = (arc.numbers[TRIAL_FACTOR] - arc.numbers[FACTOR]) ** 2
     for dof in range(u1.shape[0]):
         square += arc.numbers[METRIC] * (u1[dof] - u0[dof]) ** 2
-    return bool(square > (FARTHEST * arc.numbers[RADIUS]) ** 2)
+    return bool(square > (arc.numbers[FAR] * arc.numbers[RADIUS]) ** 2)
 
 
 @called_kernel

@@ -196,11 +196,11 @@ def refuse_along(stage: StepSystem, free: list[Rigid], load: Floats) -> None:
                 raise not_held(stage, each, along)
 
 
-def unheld(stage: StepSystem, motion: Motion, rows: Sparse, weights: Floats) -> list[Rigid]:
+def unheld(stage: StepSystem, bodies: list[Rigid], rows: Sparse, weights: Floats) -> list[Rigid]:
     """The rigid motions of bodies without supports, and those of others in which K = R^T w R has no stiffness, that of
     loads included; rows R over all dofs."""
     found = list[Rigid]()
-    for each in rigid_motions(stage, motion):
+    for each in bodies:
         whole = np.zeros((len(stage.system.labels), 3, each.motions.shape[1]))
         whole[each.nodes] = each.shapes()
         moved = rows @ whole.reshape(-1, whole.shape[2])

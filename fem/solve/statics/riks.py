@@ -20,7 +20,20 @@ from fem.errors import ModelError
 from fem.model import ArcEnd, Controls, Static
 from fem.model.curves import Constant, Ramp, evaluate
 from fem.solve.clock import Grid
-from fem.solve.newton.arc import DOF, ENDING, FACTOR, LARGEST, NUMBERS, RADIUS, REACHED, VALUE, Arc
+from fem.solve.newton.arc import (
+    DOF,
+    ENDING,
+    FACTOR,
+    FAR,
+    FARTHEST,
+    LARGEST,
+    NUMBERS,
+    RADIUS,
+    REACHED,
+    ROUND_CORNERS,
+    VALUE,
+    Arc,
+)
 from fem.solve.newton.groups import Motion
 from fem.solve.step_system import StepSystem
 
@@ -53,7 +66,9 @@ class ArcClock:
         return bool(self.arc.numbers[ENDING] == REACHED)
 
     def plan(self, count: int) -> Grid:
+        is_shortest = self.dt * self.controls.cut_factor < self.smallest
         self.arc.numbers[RADIUS] = math.sqrt(2.0) * self.dt / self.period
+        self.arc.numbers[FAR] = ROUND_CORNERS if is_shortest else FARTHEST
         return Grid(self.time, self.time, 0, 1, self.dt, self.time + self.dt, self.dt)
 
     def advance(self, time: float, done: int, iterations: int) -> None:
