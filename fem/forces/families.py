@@ -37,10 +37,12 @@ from fem.forces.reeving import REEVING, trouble_of_legs
 from fem.forces.rope_laws import ROPE_LAWS
 from fem.forces.seabed import SEABED
 from fem.forces.springs import DAMPING, Springs, evaluate_springs, spring_values
+from fem.forces.vortices import VORTICES
 
 FIRST = 3
 """Number of the elements of the first family; 0: bars, 1: springs between dofs, 2: point masses."""
-FAMILIES: list[Family] = [FLUID, ADDED_MASS, SEABED, REEVING, ROPE_LAWS, BENDING, BENDING_DAMPING, MOMENTS, BATHYMETRY]
+FAMILIES: list[Family] = [FLUID, ADDED_MASS, SEABED, REEVING, ROPE_LAWS, BENDING, BENDING_DAMPING, MOMENTS]
+FAMILIES += [BATHYMETRY, VORTICES]
 """All families, besides bars and springs."""
 Groups: TypeAlias = tuple[Any, ...] | None
 """Groups of all families of a model; None if there are none, so that its march contains no code for them."""

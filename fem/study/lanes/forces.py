@@ -54,6 +54,7 @@ class LaneForces(NamedTuple):
     bending_damping: Any = None
     moments: Any = None
     bathymetry: Any = None
+    vortices: Any = None
 
 
 def is_single(family: Family) -> bool:
