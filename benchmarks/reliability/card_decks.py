@@ -65,6 +65,12 @@ def over_a_pulley(count: int) -> str:
 {steps}"""
 
 
+def in_a_current(count: int) -> str:
+    """A line with vortices: phases, and means of its motion across the current."""
+    water = "*AQUA\n-9., 9., 9.81, 1025.\n0.5, 0.2, 0., -9.\n0.8, 0.1, 0., 9.\n*VIV, ELSET=LINE\n0.1, 0.9\n"
+    return hanging(SLACK, step(dynamic("HHT", 0.01, count), OFF), water)
+
+
 HILL = "-9, -9, -0.15\n9, -9, -0.1\n-9, 9, -0.1\n9, 9, -0.05\n"
 
 
@@ -390,6 +396,7 @@ def card_decks(size: int) -> dict[str, str]:
         "bottom": on_a_bottom(size),
         "depth grid": on_a_bottom(size).replace("ELEVATION=-0.1\n", f"POINTS=4\n{HILL}"),
         "rope laws": with_memories(size),
+        "vortices": in_a_current(size),
         "water and wind": in_water_and_wind(size),
         "parts": of_parts(size),
         "bending, a free body": that_bends(size),

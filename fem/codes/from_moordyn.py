@@ -162,6 +162,11 @@ def beam_lines(made: LineType, name: str, line: MoorDynLine) -> list[str]:
     return [f"*{kind} SECTION, ELSET={name}, MATERIAL=LINE{line.label}, STRAIN=ENGINEERING", size]
 
 
+def sheds(made: LineType, water: MoorDynWater) -> bool:
+    """Whether vortices lift lines of a type: in a current without waves."""
+    return bool(made.lift and water.currents and not water.waves and not water.history)
+
+
 def last_of(chains: list[Chain]) -> int:
     """The largest label of nodes and bars of all lines."""
     return max((chain.nodes[-1] + 1 for chain in chains), default=0)
@@ -206,6 +211,11 @@ def deck_text(
             for name in used(moorings)
             if pressing[0]
             for line in bed_lines(moorings, name, bottom, pressing, friction)
+        ),
+        *(
+            f"*VIV, ELSET={set_of(moorings, name)}\n{made.diameter!r}, {made.lift!r}, {made.centre!r}, {made.band!r}"
+            for name in used(moorings)
+            if sheds(made := moorings.types[name], water)
         ),
         *failure_lines(moorings, bars_beside(chains), begin),
         *steps,
@@ -622,7 +632,13 @@ def convert(file: Path, output: Path, force: bool = False, say: Say = lambda tex
     moorings = read(file)
     chains = chains_of(moorings)
     water, bottom = water_of(moorings), bottom_of(moorings)
-    told = account(moorings, water.notices)
+    types = {name: moorings.types[name] for name in used(moorings) if not sheds(moorings.types[name], water)}
+    calm = (
+        f"line type {name}: no vortex-induced vibration, Cl = {made.lift:g} left out: it needs a steady current alone"
+        for name, made in types.items()
+        if made.lift
+    )
+    told = account(moorings, [*water.notices, *calm])
     text = deck_text(moorings, chains, bottom, water, [*told, *places(moorings, chains)])
     for line in told:
         say(line)

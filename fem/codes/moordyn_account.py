@@ -174,7 +174,6 @@ def left_out(moorings: Moorings) -> list[str]:
             found.append(f"line type {name}: no bending stiffness, EI = {made.bending:g} left out beside {beside}")
         if made.curve and made.damping and not made.working:
             found.append(f"line type {name}: no internal damping, BA = {made.damping:g} left out beside a curve")
-        found += [f"line type {name}: no vortex-induced vibration, Cl = {made.lift:g} left out"] * bool(made.lift)
         if made.damping and (made.working or not made.curve) and made.row.words[4].count("|") and made.parts(4)[1]:
             beside = f"line type {name}: BA_d = {made.parts(4)[1]:g}, a dashpot beside the spring EA_d, is left out"
             found.append(beside)

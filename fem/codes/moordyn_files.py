@@ -138,6 +138,8 @@ class LineType:
     axial_drag: float
     axial_added: float
     lift: float = 0.0
+    band: float = 0.08
+    centre: float = 0.18
     curve: tuple[tuple[float, float], ...] = field(default=(), kw_only=True)
     working: WorkingCurve | None = field(default=None, kw_only=True)
 
@@ -336,9 +338,9 @@ def sections_of(path: Path) -> dict[str, list[FileRow]]:
     return found
 
 
-NEW, OLD = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10), (1, 2, 3, 4, 0, 7, 5, 8, 6)
-"""Columns of Diam Mass EA BA EI Cd Ca CdAx CaAx Cl in line types: version 2, and version 1, which has Diam Mass EA BA
-Can Cat Cdn Cdt (0: no such column)."""
+NEW, OLD = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12), (1, 2, 3, 4, 0, 7, 5, 8, 6)
+"""Columns of Diam Mass EA BA EI Cd Ca CdAx CaAx Cl dF cF in line types: version 2, and version 1, which has Diam Mass
+EA BA Can Cat Cdn Cdt (0: no such column)."""
 OF_OLD = {"CAN", "CAT", "CDN", "CDT"}
 
 
@@ -348,7 +350,7 @@ def line_type(row: FileRow) -> LineType:
     if len(row.words) < len(OLD) + (columns is NEW):
         hint = "MoorDyn v2 has TypeName Diam Mass/m EA BA/-zeta EI Cd Ca CdAx CaAx; v1 has no EI"
         raise row.error(f"a line type of MoorDyn v2 has 10 columns, this one {len(row.words)}", len(row.words), hint)
-    names = ("the diameter", "the mass", "EA", "BA", "EI", "Cd", "Ca", "CdAx", "CaAx", "Cl")
+    names = ("the diameter", "the mass", "EA", "BA", "EI", "Cd", "Ca", "CdAx", "CaAx", "Cl", "dF", "cF")
     curve, working = syrope_of(row) if is_syrope(row) else (curve_of(row, row.words[3]), None)
     values = [
         curve[-1][1] / curve[-1][0] if curve and what == "EA" else first_number(row, place, what) if place else 0.0

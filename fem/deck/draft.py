@@ -257,6 +257,7 @@ class Draft:
     nonstructural: list[tuple[model.NonstructuralMass, Place]]
     rest_lengths: list[tuple[model.RestLength, Place]]
     pulleys: list[tuple[model.Pulley, Place]]
+    vortices: list[tuple[model.VortexLift, Place]]
     failures: list[tuple[model.Failure, Place]]
     water: Water | None
     wind: Wind | None

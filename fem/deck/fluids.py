@@ -18,10 +18,10 @@ from fem.deck.cards import AT_LEAST_1, NOT_NEGATIVE, Card, Row, read_row
 from fem.deck.columns import NumberLines, columns_of, lines_in
 from fem.deck.draft import Draft
 from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, name_of, number, whole, word_of
-from fem.deck.source import Mistake, listing
+from fem.deck.source import Mistake, Place, listing
 from fem.deck.table import NEEDED, DataLine, Parameters, Value, keyword, keyword_line
 from fem.deck.waves import LARGEST_SEED, check_waves, direction, interval, is_unit
-from fem.model import DragLaw, FluidLoad, MarineGrowth, Mesh, Water, Wind
+from fem.model import DragLaw, FluidLoad, MarineGrowth, Mesh, VortexLift, Water, Wind
 from fem.model.gusts import SPECTRA, Gusts, Velocities
 from fem.model.mesh import BARS
 from fem.model.notices import warning
@@ -217,6 +217,11 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
     for growth, place in draft.growths:
         with draft.guard():
             grown |= spoken(draft, mesh, growth.element_set, place, is_bar, grown, "*MARINE GROWTH", "twice")
+    shed = np.zeros(len(is_bar), np.bool_)
+    for lift, place in draft.vortices:
+        with draft.guard():
+            shed |= spoken(draft, mesh, lift.element_set, place, is_bar, shed, "*VIV", "twice")
+            check_lift(draft, lift, place)
     given = [load for step in draft.steps for load, _ in step.fluid_loads]
     if any(load.kind == "FI" for load in given) and any(load.streams[0] for load in given if load.kind not in IN_WIND):
         what = "the acceleration of a varying current (unlike that of waves) exerts no force"
@@ -245,6 +250,19 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
         kinds |= {load.kind for load, _ in step.fluid_loads}
         if step.modes and "FI" in kinds:
             draft.notice("*FREQUENCY: FI of earlier steps adds no mass; use *D ADDED MASS")
+
+
+def check_lift(draft: Draft, lift: VortexLift, place: Place) -> None:
+    """Vortices need a current without waves, and schemes that know the acceleration at the start of an increment."""
+    if lift.band >= lift.centre:
+        raise Mistake(place, f"the band {lift.band:g} of *VIV must be narrower than its centre {lift.centre:g}")
+    if draft.water is None and not draft.has_failed("AQUA"):
+        raise Mistake(place, "*VIV needs *AQUA with a current")
+    if draft.waves:
+        raise Mistake(place, "*VIV acts in a current only: it cannot be combined with *WAVE", "remove one of them")
+    for at, step in enumerate(draft.steps, start=1):
+        if step.dynamic and step.dynamic.integrator == "CENTRAL DIFFERENCE":
+            raise Mistake(place, f"*VIV cannot be combined with EXPLICIT of step {at}", "use an implicit integrator")
 
 
 def spoken(

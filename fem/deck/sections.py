@@ -81,6 +81,19 @@ LISTED: dict[str, Form] = {
         is_list=True,
         statement={"extension": "*REST LENGTH"},
     ),
+    "VIV": Form(
+        model.VortexLift,
+        Parameters(ELSET=ELSET),
+        DataLine(
+            "D, Cl, centre, band",
+            Value("diameter", POSITIVE_NUMBER, "the diameter D"),
+            Value("coefficient", POSITIVE_NUMBER, "the lift coefficient Cl"),
+            Value("centre", POSITIVE_NUMBER, "the centre of the frequencies", 0.18),
+            Value("band", AMOUNT, "the band of the frequencies", 0.08),
+        ),
+        into="vortices",
+        statement={"extension": "*VIV"},
+    ),
     "PULLEY": Form(
         model.Pulley,
         Parameters(ELSET=ELSET),

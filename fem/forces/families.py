@@ -38,11 +38,12 @@ from fem.forces.rope_laws import ROPE_LAWS
 from fem.forces.seabed import SEABED
 from fem.forces.springs import DAMPING, Springs, evaluate_springs, spring_values
 from fem.forces.twist import TWIST
+from fem.forces.vortices import VORTICES
 
 FIRST = 3
 """Number of the elements of the first family; 0: bars, 1: springs between dofs, 2: point masses."""
 FAMILIES: list[Family] = [
-    FLUID, ADDED_MASS, SEABED, REEVING, ROPE_LAWS, BENDING, BENDING_DAMPING, MOMENTS, BATHYMETRY, TWIST,
+    FLUID, ADDED_MASS, SEABED, REEVING, ROPE_LAWS, BENDING, BENDING_DAMPING, MOMENTS, BATHYMETRY, TWIST, VORTICES,
 ]  # fmt: skip
 """All families, besides bars and springs."""
 Groups: TypeAlias = tuple[Any, ...] | None

@@ -51,6 +51,7 @@ from fem.model.surroundings import (
     MarineGrowth,
     RigidCylinder,
     Seabed,
+    VortexLift,
     Water,
     Wind,
     components_of,
@@ -232,6 +233,7 @@ class Model:
     raos: dict[str, Rao] = part("RAO", {})
     drag_laws: dict[str, DragLaw] = part("DRAG LAW", {})
     growths: tuple[MarineGrowth, ...] = part("MARINE GROWTH")
+    vortices: tuple[VortexLift, ...] = part("VIV")
     amplitudes: dict[str, Amplitude] = field(default_factory=dict)
     equations: tuple[Equation, ...] = part("EQUATION")
     links: tuple[tuple[int, int], ...] = part("MPC")
@@ -383,4 +385,4 @@ __all__ += ["DynamicStiffness", "Uniaxial", "Viscoelastic"]
 __all__ += ["ArcEnd", "Buckle", "Controls", "Dynamic", "EarlierState", "Frequency", "OutputRequest", "Static", "Step"]
 __all__ += ["FrequencyRange", "ModalDamping", "Perturbation", "SteadyState"]
 __all__ += ["Airy", "DragLaw", "FluidLoad", "Jonswap", "MarineGrowth", "Rao", "RigidCylinder", "Seabed"]
-__all__ += ["Water", "Wind"]
+__all__ += ["VortexLift", "Water", "Wind"]

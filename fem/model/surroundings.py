@@ -109,6 +109,18 @@ class MarineGrowth:
 
 
 @frozen
+class VortexLift:
+    """``*VIV``: lift of vortices on the bars of a set, in the current of ``*AQUA`` and dynamic steps.
+    coefficient  C of the lift;  centre, band  c, b: frequencies that it follows, over s/D (``forces/vortices.py``)"""
+
+    element_set: str
+    diameter: float
+    coefficient: float
+    centre: float = 0.18
+    band: float = 0.08
+
+
+@frozen
 class FluidLoad:
     """``*DLOAD`` FDD, FDT, FI, PB (water), WDD, FLD (wind); ``ADDED MASS`` (``*D ADDED MASS`` of a ``*FREQUENCY``).
 

@@ -240,7 +240,7 @@ def test_new_parts_of_decks_are_thought_of():
     """What a deck gains needs a row of ``FEATURES``, else it is left out silently: add it there, then here."""
     springs = {"SPRINGA", "SPRING1", "SPRING2", "DASHPOTA", "DASHPOT1", "DASHPOT2"}
     assert set(KINDS) == {*BARS, *REEVED, *springs, "MASS", "ROTARYI"}
-    sea = {"seabeds", "cylinders", "water", "wind", "waves", "raos", "drag_laws", "growths"}
+    sea = {"seabeds", "cylinders", "water", "wind", "waves", "raos", "drag_laws", "growths", "vortices"}
     bodies = {"bodies", "free_bodies", "inertias", "planes", "rotations"}
     lines = {"sections", "springs", "dashpots", "masses", "nonstructural", "rest_lengths", "pulleys"}
     ties = {"links", "equations", "initial_conditions", "boundaries"}

@@ -55,6 +55,7 @@ class LaneForces(NamedTuple):
     moments: Any = None
     bathymetry: Any = None
     twist: Any = None
+    vortices: Any = None
 
 
 def is_single(family: Family) -> bool:

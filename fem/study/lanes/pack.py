@@ -42,7 +42,7 @@ from fem.study.lanes.march import OUTCOME, Packs, Start
 
 OF_SYSTEM = tuple(
     "mesh materials sections springs dashpots masses nonstructural growths rest_lengths".split()
-    + "seabeds cylinders equations".split()
+    + "seabeds cylinders vortices equations".split()
 )
 """Fields of a model that its assembled arrays come from, with initial conditions that are no motion."""
 OF_ITEMS = ("node_labels", "blocks", "node_sets", "element_sets")

@@ -99,6 +99,7 @@ def can_run_in_lanes(model: Model) -> str:
         "it has elements that break": model.failures,
         "it has planes": model.planes,
         "its seabed is a grid": any(bed.grid is not None for bed in model.seabeds),
+        "it has vortices": model.vortices,
         "it has ropes or stops": any(0.0 in pair for pair in ratios),
         "it has a spring with a table": any(spring.table for spring in model.springs),
     }

@@ -17,6 +17,7 @@ from fem.forces.reeving import REEVING
 from fem.forces.rope_laws import ROPE_LAWS
 from fem.forces.seabed import SEABED
 from fem.forces.twist import TWIST
+from fem.forces.vortices import VORTICES
 from tests.forces.families.fins import FINS
 from tests.forces.families.lines import reeved, wound
 from tests.forces.families.magnet import MAGNETS
@@ -267,6 +268,11 @@ GALLOPING = (
 )  # fmt: skip
 """Drag and lift over the angle of attack, in wind that grows with height; rows of the table are far from all angles."""
 
+SHEDDING = FRAME.replace(
+    "*BOUNDARY", "*AQUA\n-9., 9., 9.81, 1.\n0.2, 1., 0., -9.\n0.4, 2., 0., 9.\n*VIV, ELSET=BARS\n0.6, 1.\n*BOUNDARY"
+)
+"""Two bars with vortices in a current that grows with height."""
+
 TURNED = """*NODE
 1, 0, 0, 0
 2, 0.7, -0.3, 0.9
@@ -315,7 +321,7 @@ U, V, UR
 
 EXAMPLES: list[tuple[Family, str]] = [
     (MAGNETS, MAGNETIC), (FLUID, FLOWING), (ADDED_MASS, DRAGGED), (FINS, FINNED), (SEABED, BEDDED), (SEABED, WRAPPED),
-    (BATHYMETRY, HILLY),
+    (BATHYMETRY, HILLY), (VORTICES, SHEDDING),
     (FLUID, WAVY), (REEVING, wound()), (REEVING, reeved()), (ROPE_LAWS, ROPES),
     (BENDING, BENT), (BENDING_DAMPING, DAMPED), (MOMENTS, TURNED), (FLUID, GALLOPING),
     (TWIST, TWISTED),
