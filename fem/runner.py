@@ -152,7 +152,7 @@ def run_to_files(
     goes_on: bool = False,
     earlier: str | Path | None = None,
     kept: Mapping[str, list[Floats]] | None = None,
-    solving: Callable[..., None] = solve,
+    solving: Callable[..., None] | None = None,
 ) -> None:
     """Solve a deck and write its files as it goes (docs/reference/results.md): memory does not grow with increments.
 
@@ -161,7 +161,7 @@ def run_to_files(
     goes_on  from the last checkpoint of such a run in the folder, if there is one: its files end as without a break
     earlier  as in ``run``
     kept     name of a table -> gets the numbers of its lines, in blocks (lines, columns), NaN for empty cells
-    solving  in place of ``solve``
+    solving  in place of ``solve``; None: that itself
 
     Raises what ``run`` raises, and ``KeyboardInterrupt``; everything finished is on disk by then.
     """
@@ -211,7 +211,7 @@ def drive(
     timing: Timing,
     guard: InterruptGuard | None,
     *sinks: Sink,
-    solving: Callable[..., None] = solve,
+    solving: Callable[..., None] | None = None,
 ) -> None:
     """Solve into the sinks and the files; whatever happens, both are closed and ``run.json`` says how it ended."""
     fan, kept = listeners(model, requests, files, timing, guard or InterruptGuard(), *sinks)
@@ -219,7 +219,7 @@ def drive(
         kept = Checkpoints(earlier=requests.state)
     verdict = run_record.COMPLETED
     try:
-        solving(model, fan, requests=requests, checkpoints=kept)
+        (solving or solve)(model, fan, requests=requests, checkpoints=kept)
         fan.close()
     except BaseException as error:
         verdict = verdict_of(error)
