@@ -31,6 +31,7 @@ from fem.model import (
     RestLength,
     Uniaxial,
 )
+from fem.model.bathymetry import DepthGrid
 from fem.model.facts import carried_by, grown_at
 from fem.model.mesh import BARS
 
@@ -238,6 +239,12 @@ class Ground(NamedTuple):
         return ways
 
 
+def profile_of(grid: DepthGrid, start: Floats, axes: Floats, places: Floats) -> tuple[Floats, Floats]:
+    """Depths and their gradients at places (k, 2) in the plane of a line, by its first node and its axes."""
+    depth, slopes = grid.depth(start + places @ axes)
+    return depth, slopes @ axes.T
+
+
 def ground_below(draft: Draft, catenary: Catenary, bars: LaidBars, ends: Floats, axes: Floats) -> Ground | None:
     """The bottom below a line; None if the line does not touch one, or with SEABED=NO.
     ends (2, 3) the first and the last node;  axes (2, 3) across, from the first end to the last, and against gravity"""
@@ -267,12 +274,7 @@ def ground_below(draft: Draft, catenary: Catenary, bars: LaidBars, ends: Floats,
         if catenary.is_held:
             hint = "without FRICTION=YES the line is laid, and FRICTION=ALL of *SEABED holds it in later static steps"
             raise Mistake(card.field("FRICTION").place, "FRICTION=YES needs a plane seabed, not a grid", hint)
-
-        def profile(places: Floats) -> tuple[Floats, Floats]:
-            g, slopes = grid.depth(start + places @ axes)
-            return g, slopes @ axes.T
-
-        bottom = bottom._replace(profile=profile)
+        bottom = bottom._replace(profile=partial(profile_of, grid, start, axes))
         ways = np.linspace(0.0, 1.0, SAMPLES)[:, None] * (ends[1] - start)
         normal = -grid.depth(start + ways)[1]
     if catenary.is_held:

@@ -9,7 +9,7 @@ so that the lift locks in to motions with frequencies from (c - b) s/D to (c + b
 phase with y'. It is at right angles to the relative flow: all that it gives, the stream spends. Mean squares fade with
 the time ``AVERAGED`` D/(c s). Place and velocity are those predicted from the start of the increment, and the phase is
 integrated from starts of increments (Adams and Bashforth), both of second order: the force depends on no unknowns.
-Source: Thorsen, Saevik & Larsen, J. Fluids Struct. 61 (2016) 241; MoorDyn, docs/inputs.rst (Cl, dF, cF).
+Source: Thorsen, Saevik & Larsen, J. Fluids Struct. 49 (2014) 135, 61 (2016) 1; MoorDyn, inputs.rst, Line.cpp.
 """
 
 from __future__ import annotations

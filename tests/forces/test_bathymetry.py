@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -327,6 +328,12 @@ def test_beyond_the_grid_the_bottom_goes_on_level_with_a_notice():
     assert "(x from -50 to 300 and y from -20 to 30)" in notice
     here, there = run_text(CROSSING.format(bars=73, last=74)), run_text(deck)
     assert there.u == pytest.approx(here.u, abs=1e-9)
+
+
+def test_a_model_with_a_line_on_a_grid_goes_to_other_processes():
+    """Sweeps pickle it."""
+    model = parse_deck(CROSSING.format(bars=73, last=74))
+    assert pickle.loads(pickle.dumps(model)).seabeds == model.seabeds
 
 
 def test_lanes_refuse_a_grid_by_name():
