@@ -400,6 +400,7 @@ def card_decks(size: int) -> dict[str, str]:
         "water and wind": in_water_and_wind(size),
         "parts": of_parts(size),
         "bending, a free body": that_bends(size),
+        "torsion": that_bends(size).replace("0., 1e-7\n", "0., 2e-7, 1e-7\n0., 0.3, 1.\n, 4e6\n"),
         "yielding": that_yields(size),
         "form finding, buckling": formed(size),
     }

@@ -302,10 +302,12 @@ def pressed_most(results: Results) -> list[Sequence[Any]]:
     if given and not is_printed:
         return [("struts", "Euler's load", "T is not printed", "", "", "")]
     share, limit, tension, label, time = most
+    if share <= 0.0:
+        return []
     factor, unit = prefixed(si_unit("T") if results.is_si else "", limit)
     limit, tension = f"{limit / factor:.6g} {unit}".rstrip(), f"T = {tension / factor:.6g} {unit}".rstrip()
     told = f"{limit} (Euler)", tension, named_in(results, "e", str(label)), time, f"{100.0 * share:.3g} %"
-    return [("struts", *told)] if share > 0.0 else []
+    return [("struts", *told)]
 
 
 def greatest(results: Results, column: str, target: str | int) -> Extreme | None:
@@ -331,9 +333,9 @@ def limited(results: Results, kind: str, column: str, which: str, found: Extreme
 
 def named_in(results: Results, kind: str, label: str) -> str:
     """A node (``n``) or element (``e``) with the smallest set that it is in, as long as that is not all of them."""
-    labels = results.mesh.node_labels if kind == "n" else results.mesh.element_labels
-    if not results.fields:
+    if not results.fields or not label:
         return label
+    labels = results.mesh.node_labels if kind == "n" else results.mesh.element_labels
     inside = {name: len(its) for name, its in sets_of(results, kind).items() if label in its and len(its) < len(labels)}
     return f"{label} ({min(inside, key=lambda name: inside[name])})" if inside else label
 

@@ -313,7 +313,7 @@ def test_runs_are_compared_on_one_page(tmp_path):
 
 PRINTER = """#!/bin/sh
 for word; do case $word in --print-to-pdf=*) file=${word#--print-to-pdf=} ;; esac; done
-printf '%%s' '{content}' > "$file"
+printf '%s' '{content}' > "$file"
 """
 
 
@@ -324,7 +324,7 @@ def test_a_pdf_is_printed_by_a_browser_and_bears_the_mark(sdnl100, tmp_path, mon
     with pytest.raises(fem.CommandError, match="did not print"):
         fem.report(sdnl100[1], path, pdf=True)
     for content, is_good in (("no paper", False), ("%PDF-1.4 %%EOF", True), ("%PDF-1.4 %%EOF", True)):
-        browser.write_text(PRINTER.format(content=content))
+        browser.write_text(PRINTER.replace("{content}", content))
         browser.chmod(0o755)
         if is_good:
             fem.report(sdnl100[1], path, pdf=True)

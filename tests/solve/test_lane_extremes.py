@@ -85,7 +85,8 @@ def test_what_is_not_finite_is_seen_in_its_lane_alone():
     increments, kinematics = Lanes(EXTREMES, len(ROW), 8, known=1), Lanes(EXTREMES, 4, 1, 3, 8, known=3)
     values, out = Lanes(EXTREMES, 2, 4, 8, known=2), Lanes(1, 8)
     none = np.zeros((0, 3), np.int64)
-    kept = increments, Fixed([0]), kinematics, Fixed(np.zeros((2, 2), np.int64)), values, none, none, np.zeros((0, 2))
+    family, unwatched = Fixed(np.zeros((2, 2), np.int64)), np.zeros((0, 2))
+    kept = increments, Fixed([0]), kinematics, family, values, none, none, unwatched, Fixed([1])
     arrays = increments.array, kinematics.array, values.array
     draw, rows = np.random.default_rng(1), []
     for row in (0, NOW, NOW, NOW):
