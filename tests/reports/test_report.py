@@ -328,7 +328,7 @@ def test_a_pdf_is_printed_by_a_browser_and_bears_the_mark(sdnl100, tmp_path, mon
         browser.chmod(0o755)
         if is_good:
             fem.report(sdnl100[1], path, pdf=True)
-            assert path.with_suffix(".pdf").read_bytes().startswith(b"%PDF-1.4 %%EOF\n% fem")
+            assert path.with_suffix(".pdf").read_bytes().startswith(b"%PDF-1.4 %%EOF\n% made by fem")
         else:
             with pytest.raises(fem.CommandError, match="printed no PDF"):
                 fem.report(sdnl100[1], path, pdf=True)
