@@ -137,7 +137,7 @@ class Material:''',
 """,
     },
     "fem/deck/materials.py": {
-        "from fem.model.materials import Plastic": "from fem.model.materials import CubicElastic, Plastic",
+        "import BucklingStrength, Plastic": "import BucklingStrength, CubicElastic, Plastic",
         '    "DENSITY": Form(': """    "CUBIC ELASTIC": Form(
         CubicElastic,
         line=DataLine(

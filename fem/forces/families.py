@@ -42,9 +42,8 @@ from fem.forces.vortices import VORTICES
 
 FIRST = 3
 """Number of the elements of the first family; 0: bars, 1: springs between dofs, 2: point masses."""
-FAMILIES: list[Family] = [
-    FLUID, ADDED_MASS, SEABED, REEVING, ROPE_LAWS, BENDING, BENDING_DAMPING, MOMENTS, BATHYMETRY, TWIST, VORTICES,
-]  # fmt: skip
+FAMILIES: list[Family] = [FLUID, ADDED_MASS, SEABED, REEVING, ROPE_LAWS, BENDING, BENDING_DAMPING, MOMENTS]
+FAMILIES += [BATHYMETRY, TWIST, VORTICES]
 """All families, besides bars and springs."""
 Groups: TypeAlias = tuple[Any, ...] | None
 """Groups of all families of a model; None if there are none, so that its march contains no code for them."""

@@ -552,7 +552,7 @@ def confirm(factor: Factor, known: Floats, squares: Floats, shapes: Floats) -> t
     inside = distance <= WINDOW * distance.min(initial=np.inf)
     beyond, x = squares[~inside], shapes[:, inside]
     last = np.inf
-    for _ in range(CORRECTIONS):
+    for turn in range(CORRECTIONS):
         x = _ritz(pencil, _apart_from(pencil, x, known))
         now = pencil.quotients(x)
         residual = pencil.force(x) - (pencil.mass @ x) * now
@@ -563,12 +563,13 @@ def confirm(factor: Factor, known: Floats, squares: Floats, shapes: Floats) -> t
         is_zero = pencil.are_zero(x)
         good = (error <= CONFIRMED * np.abs(now)) | (is_zero & (error <= CONFIRMED * off))
         worst = float((error / off)[~good].max(initial=0.0))
-        if good.all() or worst > 0.5 * last:
+        # One correction at least: omega^2 may be confirmed, its error the square of the shape's, while a stiff bar makes
+        # a large force of what the shape is off.
+        if (good.all() and turn) or worst > 0.5 * last:
             break
         last, x = worst, x - change
     now = np.where(is_zero, 0.0, now)
-    # omega^2 is confirmed, its error the square of the shape's; but a stiff bar makes a force of what the shape is off
-    return now[good], (x - change)[:, good], np.concatenate([now[~good], beyond])
+    return now[good], x[:, good], np.concatenate([now[~good], beyond])
 
 
 def _apart_from(pencil: Pencil, x: Floats, known: Floats) -> Floats:

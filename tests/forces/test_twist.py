@@ -11,7 +11,9 @@ from scipy.spatial.transform import Rotation
 import fem
 from fem.assembly.system import assemble
 from fem.cli import main
+from fem.forces.families import FAMILIES
 from fem.forces.protocol import BOOKS, Tangent, Trial
+from fem.forces.twist import TWIST
 from fem.runs.record import NO_WISHES, SilentSink
 from fem.solve.loop import Run
 from tests.forces.families.test_families import ask, dense
@@ -400,7 +402,7 @@ def test_a_closed_line_keeps_twist_and_writhe_together():
 
     text = rod(shape(0.0), None, order=(1, 1, -1), numbers="1., 1e-3, 0., 1e-3, 1e-3", supports="1, 1, 3")
     system = assemble(fem.parse_deck(text.replace("11, 11, 12\n", "11, 11, 12\n13, 1, 12\n")))
-    own = slice(int(system.families[-1].first[0]) + 7 * len(system.twists.spin), None, 7)
+    own = slice(int(system.families[FAMILIES.index(TWIST)].first[0]) + 7 * len(system.twists.spin), None, 7)
     state, u = system.state, np.zeros(system.size)
     begun = state[own].sum() + 2.0 * np.pi * writhe(shape(0.0))
     for p in np.linspace(0.0, 1.0, 13)[1:]:

@@ -334,7 +334,7 @@ def test_a_pdf_is_printed_by_a_browser_and_bears_the_mark(sdnl100, tmp_path, mon
                 fem.report(sdnl100[1], path, pdf=True)
             assert not path.with_suffix(".pdf").exists()
     path.with_suffix(".pdf").write_text("mine")
-    with pytest.raises(fem.CommandError, match=r"page\.pdf was not written by fem"):
+    with pytest.raises(fem.CommandError, match=r"page\.pdf exists and was not written by fem"):
         fem.report(sdnl100[1], path, pdf=True)
 
 

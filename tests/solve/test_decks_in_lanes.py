@@ -14,9 +14,10 @@ from tests.solve.test_begun_lanes import SERIES, check_models
 INPUTS = Path(__file__).parents[2] / "inputs"
 ALONE = {
     "its last step is not *DYNAMIC, DIRECT": (
-        "broken_wire", "driven_fairleads", "iced_span", "lazy_wave_laid", "line_section", "slack_chain",
-        "twisted_cable",
+        "broken_wire", "driven_fairleads", "iced_span", "lazy_wave_laid", "line_section", "ridge_mooring",
+        "slack_chain", "twisted_cable",
     ),
+    "it has vortices": ("strumming_cable",),
     "it has elements that break": ("parting_line",),
     "it has planes": ("bouncing_ball", "chain_dropped"),
     "it has ropes or stops": (

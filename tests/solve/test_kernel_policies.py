@@ -16,7 +16,7 @@ from fem.linear import factors, products
 from fem.linear.choice import BAND
 from fem.solve.explicit import leapfrog
 from fem.solve.newton import gaps, groups, iterate, refine
-from fem.solve.newton.arc import METRIC, NUMBERS, RADIUS, strays
+from fem.solve.newton.arc import FAR, FARTHEST, METRIC, NUMBERS, RADIUS, strays
 from fem.solve.newton.balance import has_drifted
 from fem.solve.newton.estimate import judge
 from fem.solve.newton.groups import ENERGY, LIMIT, MEMORY
@@ -97,7 +97,7 @@ def test_the_level_of_errors_fades_slowly(after, remembered):
 def test_arcs_longer_than_one_and_a_half_radii_are_repeated(length, is_astray):
     """1/cos 48 degrees is 1.49: half of the square in the load factor, half in the displacements."""
     numbers = np.zeros(NUMBERS)
-    numbers[RADIUS], numbers[METRIC], numbers[1] = 1.0, 1.0, length / np.sqrt(2.0)
+    numbers[RADIUS], numbers[METRIC], numbers[FAR], numbers[1] = 1.0, 1.0, FARTHEST, length / np.sqrt(2.0)
     ends = np.zeros(3), np.array([length / np.sqrt(2.0), 0.0, 0.0])
     assert strays(group(numbers=numbers), *ends) == is_astray
 
@@ -111,7 +111,7 @@ def drifted(error: float, strain: float, exchanged: float, force: float = 0.0, p
     energies[ENERGY.strain], energies[ENERGY.exchanged] = strain, exchanged
     moved, forces, multiplier = np.array([1.0, 0.0]), np.array([0.0, force]), np.array([pull / 2.0])
     motion = group(energies=energies, u=moved, v=zero, a=zero, force=forces, reaction=zero, multiplier=multiplier)
-    nodes, bars = group(mask=np.ones(2), mass=zero), group(rods=np.zeros(1, int), constants=constants)
+    nodes, bars = group(mask=np.ones(2), mass=zero, dof_kind=np.ones(2)), group(rods=np.zeros(1, int), constants=constants)
     return bool(has_drifted(nodes, bars, motion, 0.1, error, 0.1))
 
 
@@ -128,7 +128,7 @@ def test_motion_without_exchange_is_judged_by_what_moves_within_it(error, is_dri
     """Two masses of 1 that move apart at 2: of the energy 1 about their mean, or 2 about one that is held."""
     v, zero = np.array([travel, 0.0, 0.0, travel + 2.0, 0.0, 0.0]), np.zeros(6)
     motion = group(energies=np.zeros(len(ENERGY)), u=zero, v=v, a=zero, force=zero, reaction=zero)
-    nodes = group(mask=np.array([mask, 1.0, 1.0, 1.0, 1.0, 1.0]), mass=np.ones(6))
+    nodes = group(mask=np.array([mask, 1.0, 1.0, 1.0, 1.0, 1.0]), mass=np.ones(6), dof_kind=np.ones(6))
     bars = group(rods=np.zeros(0, int))
     assert has_drifted(nodes, bars, motion, 0.1, error * 0.1 * kinetic * 1.0005, 0.1) == is_drift
 
@@ -140,7 +140,7 @@ def test_round_off_of_a_travel_is_no_drift(error, is_drift):
     energies = np.zeros(len(ENERGY))
     energies[ENERGY.kinetic] = 1.0
     motion = group(energies=energies, u=zero, v=v, a=zero, force=zero, reaction=zero)
-    nodes, bars = group(mask=np.ones(6), mass=np.ones(6)), group(rods=np.zeros(0, int))
+    nodes, bars = group(mask=np.ones(6), mass=np.ones(6), dof_kind=np.ones(6)), group(rods=np.zeros(0, int))
     assert has_drifted(nodes, bars, motion, 0.1, error, 0.1) == is_drift
 
 

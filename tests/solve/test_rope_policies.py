@@ -258,8 +258,9 @@ def test_a_rope_that_repeats_others_is_slack_once_it_is_a_ten_billionth_shorter(
 def test_taut_ropes_push_and_slack_ones_are_too_long_beyond_round_off(push, gap, off):
     """Against the largest force and the length, in any units."""
     for unit in (1e-6, 1.0, 1e6):
+        stages = SimpleNamespace(first=SimpleNamespace(nodes=SimpleNamespace(dof_kind=np.zeros(1))))
         active = bare(
-            ActiveSet, length=np.full(2, unit), taut=np.array([True, False]), can_pull=ROPES,
+            ActiveSet, stages=stages, length=np.full(2, unit), taut=np.array([True, False]), can_pull=ROPES,
             excess=lambda motion, unit=unit: np.array([push, gap * unit**2]),
         )  # fmt: skip
         motion: Any = SimpleNamespace(force=np.array([unit]), reaction=np.zeros(1))

@@ -90,6 +90,7 @@ BENDS = {
     "elements": BARS.replace("T3D2", "B31"),
     "sections": "*BEAM SECTION, ELSET=GOES, MATERIAL=LAW, SECTION=CIRC, STRAIGHT AT REST\n0.5\n",
 }
+HILL = "-9, -9, -1.07\n9, -9, -1.02\n-9, 9, -1.02\n9, 9, -0.97\n"
 WAVES = "*WAVE, TYPE=AIRY\n0.1, 3.\n"
 CASES = {
     "FDD": bars(loads="GOES, FDD, 1., 0.1, 1.2\n"),
@@ -100,6 +101,8 @@ CASES = {
     "FI, consistent": bars(loads="GOES, FI, 1., 0.1, 2., 1.\n", section=", MASS=CONSISTENT"),
     "waves": bars(WAVES, "GOES, FDD, 1., 0.1, 1.2\nGOES, FI, 1., 0.1, 2., 1.\n"),
     "seabed": bars("*SEABED, ELSET=GOES, ELEVATION=-1.02\n1e3, 1., 0.1\n0.3\n"),
+    "depth grid": bars(f"*SEABED, ELSET=GOES, POINTS=4\n{HILL}1e3, 1., 0.1\n0.3\n"),
+    "vortices": bars("*VIV, ELSET=GOES\n0.1, 0.8\n", "GOES, FDD, 1., 0.1, 1.2\n"),
     "cylinder": bars("*RIGID CYLINDER, ELSET=GOES, RADIUS=0.2\n1., 0., -1.22, 0., 1., 0.\n1e3, 1., 0.1\n"),
     "winch": bars(loads="*WINCH\nGOES, 0.01\n", section=", STRAIN=ENGINEERING"),
     "winch, tension": bars(loads="*WINCH, TENSION\nGOES, 30., 0.2\n", section=", STRAIN=ENGINEERING"),
