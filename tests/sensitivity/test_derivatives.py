@@ -121,6 +121,49 @@ def test_frequencies_of_a_string_over_its_tension():
         assert slopes.tolist() == pytest.approx([exact / 100.0, -exact / 0.8], rel=1e-8)
 
 
+TRUSS = """\
+*PARAMETER
+EA = 1000.
+h = 0.6
+*NODE
+1, -1., 0., 0.
+2, 1., 0., 0.
+3, 0., 0., <h>
+*ELEMENT, TYPE=T3D2, ELSET=BARS
+1, 1, 3
+2, 2, 3
+*MATERIAL, NAME=M
+*ELASTIC
+<EA>
+*SOLID SECTION, ELSET=BARS, MATERIAL=M
+1.
+*BOUNDARY
+1, 1, 3
+2, 1, 3
+3, 2, 2
+*STEP
+*BUCKLE
+1
+*CLOAD
+3, 3, -1.
+*END STEP
+"""
+
+
+def test_a_buckling_factor_over_stiffness_and_height(tmp_path):
+    """Factors are proportional to EA; over the height as central differences of runs say."""
+    (tmp_path / "truss.inp").write_text(TRUSS)
+
+    def factor(**given: float) -> float:
+        return float(fem.run(tmp_path / "truss.inp", parameters=given).buckling[0].factor[0])
+
+    found = fem.sensitivity(tmp_path / "truss.inp", ["EA", "h"], ["factor_1_1"])
+    slope = found.slope("factor_1_1")
+    assert found.value("factor_1_1") == pytest.approx(factor(), rel=1e-9)
+    assert slope["EA"] == pytest.approx(factor() / 1000.0, rel=1e-9)
+    assert slope["h"] == pytest.approx((factor(h=0.6 + 1e-4) - factor(h=0.6 - 1e-4)) / 2e-4, rel=1e-6)
+
+
 def test_statics_then_a_motion_equal_differences_of_runs():
     names = ("U1_n4", "U3_n3", "V3_n3", "A1_n2", "RF3_n1", "COOR3_n3", "E_e2", "T_e1", "T_e3", "kinetic", "strain",
              "dissipated")  # fmt: skip
