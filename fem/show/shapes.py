@@ -453,13 +453,15 @@ def kink(folder: Path, members: str, step: int | None, start: float, say: Say) -
     moment = np.abs([each.values for each in torque])
     limit = 2.0 * np.sqrt(stiff[:, None] * np.maximum(tension, 0.0))
     with np.errstate(divide="ignore"):
-        margin = np.divide(moment, limit, out=np.zeros_like(moment), where=moment > 0.0)
+        felt = moment > reading.REST * moment.max(initial=0.0)
+        margin = np.divide(moment, limit, out=np.zeros_like(moment), where=felt)
     when = margin.argmax(axis=1)
     greatest, time = margin[np.arange(len(when)), when], torque[0].time[when]
     rows = [list(row) for row in zip(line.labels, line.x.tolist(), greatest.tolist(), time.tolist(), strict=True)]
     write_and_tell(folder / f"kink_{members}.csv", ("node", "s", "margin", "time"), rows, say)
     worst = int(greatest.argmax())
-    say(f"  M/(2 sqrt(EI T)) at most {greatest[worst]:.4g} at node {line.labels[worst]}, at {time[worst]:.9g}")
+    found = f"at most {greatest[worst]:.4g}" if np.isfinite(greatest[worst]) else "beyond all bounds, the line slack,"
+    say(f"  M/(2 sqrt(EI T)) {found} at node {line.labels[worst]}, at {time[worst]:.9g}")
     if greatest[worst] >= 1.0:
         say("  1 or more: a straight line buckles into a loop; if it goes slack, the loop becomes a kink")
 

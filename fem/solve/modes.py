@@ -563,8 +563,8 @@ def confirm(factor: Factor, known: Floats, squares: Floats, shapes: Floats) -> t
         is_zero = pencil.are_zero(x)
         good = (error <= CONFIRMED * np.abs(now)) | (is_zero & (error <= CONFIRMED * off))
         worst = float((error / off)[~good].max(initial=0.0))
-        # One correction at least: omega^2 may be confirmed, its error the square of the shape's, while a stiff bar makes
-        # a large force of what the shape is off.
+        # One correction at least: omega^2 may be confirmed, its error the square of the shape's, while a stiff bar
+        # makes a large force of what the shape is off.
         if (good.all() and turn) or worst > 0.5 * last:
             break
         last, x = worst, x - change
