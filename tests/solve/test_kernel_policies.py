@@ -111,7 +111,8 @@ def drifted(error: float, strain: float, exchanged: float, force: float = 0.0, p
     energies[ENERGY.strain], energies[ENERGY.exchanged] = strain, exchanged
     moved, forces, multiplier = np.array([1.0, 0.0]), np.array([0.0, force]), np.array([pull / 2.0])
     motion = group(energies=energies, u=moved, v=zero, a=zero, force=forces, reaction=zero, multiplier=multiplier)
-    nodes, bars = group(mask=np.ones(2), mass=zero, dof_kind=np.ones(2)), group(rods=np.zeros(1, int), constants=constants)
+    nodes = group(mask=np.ones(2), mass=zero, dof_kind=np.ones(2))
+    bars = group(rods=np.zeros(1, int), constants=constants)
     return bool(has_drifted(nodes, bars, motion, 0.1, error, 0.1))
 
 
