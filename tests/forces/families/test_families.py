@@ -97,14 +97,14 @@ def dense(tangent: Tangent, size: int) -> np.ndarray:
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.sampled
 def test_tangent_is_the_derivative_of_the_force(compiled, secant, seed):
-    """With the velocity that goes with the displacement; differences of fourth order, step 1e-4.
+    """With the velocity that goes with the displacement; differences of fourth order, step 1e-5.
     That of torsion is exact in statics only (``test_twist.py``)."""
     if compiled is TWISTED:
         return
     system = assemble(fem.parse_deck(compiled.format(procedure="*DYNAMIC\n1, 1")))
     rng = np.random.default_rng(seed)
     u0, u1, v1 = (0.1 * rng.normal(size=system.size) for _ in range(3))
-    h, rate = 1e-4, 20.0
+    h, rate = 1e-5, 20.0
 
     def force(dof, step):
         u, v = u1.copy(), v1.copy()
@@ -150,6 +150,8 @@ def test_order_and_energy(deck, finest, integrator, order):
     """Halving dt divides the error of u by 2^order; the energy error at the end does at least as well."""
     if integrator == "EXPLICIT" and ("ROTARYI" in deck or "*VIV" in deck):  # bodies have mass between nodes
         return
+    if "*VIV" in deck and integrator == "ENERGY MOMENTUM":  # whose lift is taken from the start of an increment
+        order = 1
     errors, energies = [], []
     for count in (100, 200):
         one = run(deck, integrator, PERIOD / count)
