@@ -85,3 +85,9 @@ def test_springs_come_to_rest_near_equilibrium():
     history = ran("springs_dashpots")
     assert np.all(np.isfinite(history.energy))
     assert history.of_energy("dissipated")[-1] > 0
+
+
+def test_every_table_goes_with_a_deck():
+    """``fem example NAME`` copies NAME.inp and NAME*.csv."""
+    decks = [path.stem for path in INPUTS.glob("*.inp")]
+    assert [path.name for path in INPUTS.glob("*.csv") if not any(map(path.stem.startswith, decks))] == []
