@@ -25,7 +25,7 @@ from fem.model.facts import added_mass_per_length, given_lengths, natural_length
 from fem.model.free_bodies import mass_between, second_moments
 from fem.model.mesh import AXIAL, Label
 from fem.model.quantities import BENDING, CONTACT
-from fem.model.twists import NoTwist, Twists, find_twists, shear_modulus
+from fem.model.twists import NoTwist, Twists, coupled, find_twists
 
 BAR_FAMILY, SPRING_FAMILY, MASS_FAMILY, PULLEY_FAMILY = 0, 1, 2, -1
 """``PULLEY_FAMILY``: ropes over pulleys until they are assigned to their own family of forces."""
@@ -569,10 +569,9 @@ class _Builder:
         held = np.bincount(self.model.bent_at[1][twists.angles[stiff]].ravel() + 1, minlength=len(self.labels) + 1)[1:]
         for section in (each for each in self.model.sections if each.coupling):
             material = self.model.materials[section.material]
-            torsion = shear_modulus(section, material) * section.torsion
-            part = 0.5 * section.coupling**2 / (torsion * section.area * (material.young or 1.0))
             elements = np.intersect1d(self.mesh.element_sets[section.element_set], twists.bars)
-            self.constants[bar.YOUNG, self.family[elements, 1]] *= 1.0 - part * (2 - held[elements])
+            free = 0.5 * (2 - held[elements])
+            self.constants[bar.YOUNG, self.family[elements, 1]] *= 1.0 - free * coupled(section, material)
 
     def system(self) -> System:
         model, mesh = self.model, self.mesh

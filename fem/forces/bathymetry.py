@@ -11,6 +11,7 @@ normal is left out of the tangent, as there.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,13 +20,12 @@ import numpy as np
 from fem.arrays import Floats, Index, Ints
 from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.forces import seabed
-from fem.forces.protocol import Family, Tangent, Trial, component
+from fem.forces.protocol import Tangent, Trial, component
 from fem.forces.seabed import (
     DEPTH,
     NORMAL,
     RADIUS,
     REMEMBERED,
-    SLIP,
     STIFFNESS,
     Numbers,
     contacts_of,
@@ -253,18 +253,12 @@ def at_rest(group: Any, u: Floats, state: Floats) -> Any:
     return seabed.at_rest(group, u, state, partial(seen, group))
 
 
-BATHYMETRY = Family(
-    "depth grids",
-    assemble,
-    evaluate,
+BATHYMETRY = replace(
+    seabed.SEABED,
+    name="depth grids",
+    assemble=assemble,
+    evaluate=evaluate,
     wanted=lambda model: any(bed.grid is not None for bed in model.seabeds),
-    states=seabed.SEABED.states,
-    remembers=lambda group: bool((group.numbers[:, SLIP] > 0.0).any()),
-    touching=seabed.SEABED.touching,
-    symmetric=False,
-    smooth=False,
-    kinked=True,
-    grounded=True,
     stiffest=stiffest,
     at_rest=at_rest,
 )

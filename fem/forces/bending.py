@@ -31,7 +31,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints, Vector
 from fem.compiled import inner_kernel, single_kernel
-from fem.forces.protocol import Family, Tangent, Trial, blend, component, cross, dot
+from fem.forces.protocol import Family, Tangent, Trial, apart, blend, component, cross, dot
 
 SMALL = 0.1
 """|x| below which S and S'/x are computed by series."""
@@ -204,19 +204,18 @@ def foreseen(which: int, k: int, trial: Trial, group: Bends) -> Vector:
     x, y, z = bar_at(k, which, trial.u0, group)
     if group.nodes[k, which] < 0:
         return x, y, z
-    x1, y1, z1 = difference(which, k, trial.v0, group)
-    x2, y2, z2 = difference(which, k, trial.a0, group)
+    x1, y1, z1 = difference(which, k, trial.v0, group.nodes)
+    x2, y2, z2 = difference(which, k, trial.a0, group.nodes)
     ahead, half = trial.ahead, 0.5 * trial.ahead
     return x + ahead * (x1 + half * x2), y + ahead * (y1 + half * y2), z + ahead * (z1 + half * z2)
 
 
 @inner_kernel
-def difference(which: int, k: int, x: Floats, group: Bends) -> Vector:
-    """x at the second end of a bar less x at the first; 0 for a fixed direction."""
-    if group.nodes[k, which] < 0:
+def difference(which: int, k: int, x: Floats, nodes: Ints) -> Vector:
+    """x at the second end of a bar of an angle less x at the first; 0 for a fixed direction."""
+    if nodes[k, which] < 0:
         return 0.0, 0.0, 0.0
-    i, j = 3 * group.nodes[k, which], 3 * group.nodes[k, which + 1]
-    return x[j] - x[i], x[j + 1] - x[i + 1], x[j + 2] - x[i + 2]
+    return apart(3 * nodes[k, which], 3 * nodes[k, which + 1], x)
 
 
 @single_kernel
@@ -229,11 +228,11 @@ def resist(trial: Trial, group: Bends, force: Floats, flow: Floats, tangent: Tan
         q1, q2 = 1.0 / math.sqrt(dot(d1, d1)), 1.0 / math.sqrt(dot(d2, d2))
         e1, e2 = blend(q1, d1, 0.0, d1), blend(q2, d2, 0.0, d2)
         z, both = dot(e1, e2), blend(1.0, e1, 1.0, e2)
-        w1, w2 = difference(0, k, trial.v1, group), difference(1, k, trial.v1, group)
+        w1, w2 = difference(0, k, trial.v1, group.nodes), difference(1, k, trial.v1, group.nodes)
         if trial.secant:
             rate = trial.rate
-            w1 = blend(rate, difference(0, k, trial.u1, group), -rate, difference(0, k, trial.u0, group))
-            w2 = blend(rate, difference(1, k, trial.u1, group), -rate, difference(1, k, trial.u0, group))
+            w1 = blend(rate, difference(0, k, trial.u1, group.nodes), -rate, difference(0, k, trial.u0, group.nodes))
+            w2 = blend(rate, difference(1, k, trial.u1, group.nodes), -rate, difference(1, k, trial.u0, group.nodes))
         w1, w2 = blend(q1, w1, -q1 * dot(e1, w1), e1), blend(q2, w2, -q2 * dot(e2, w2), e2)
         turns = blend(1.0, w2, -1.0, blend(1.0, w1, -dot(e2, w1) / (1.0 + z), both))
         back = blend(1.0, turns, -dot(e1, turns) / (1.0 + z), both)

@@ -29,7 +29,8 @@ import numpy as np
 
 from fem.arrays import Floats, Ints, Vector
 from fem.compiled import inner_kernel, single_kernel
-from fem.forces.protocol import Family, Tangent, Trial, blend, component, cross, dot, scaled
+from fem.forces.bending import difference
+from fem.forces.protocol import Family, Tangent, Trial, apart, blend, component, cross, dot, scaled
 
 SMALL = 1e-2
 """|kb|^2/4 below which phi/|kb| and its derivatives are sums of their series."""
@@ -156,15 +157,6 @@ def write(at: int, v: Vector, x: Floats) -> None:
 
 
 @inner_kernel
-def between(k: int, which: int, x: Floats, group: Twisted) -> Vector:
-    """x at the second end of a bar of an angle less x at the first; 0 for a fixed direction."""
-    if group.nodes[k, which] < 0:
-        return 0.0, 0.0, 0.0
-    i, j = 3 * group.nodes[k, which], 3 * group.nodes[k, which + 1]
-    return x[j] - x[i], x[j + 1] - x[i + 1], x[j + 2] - x[i + 2]
-
-
-@inner_kernel
 def spun(k: int, which: int, u: Floats, state: Floats, group: Twisted) -> float:
     """Spin of a bar along an angle since the start of the increment."""
     s = group.frames[k, which]
@@ -178,7 +170,7 @@ def spun(k: int, which: int, u: Floats, state: Floats, group: Twisted) -> float:
 @inner_kernel
 def vector_at(k: int, which: int, u: Floats, group: Twisted) -> Vector:
     """d1 (which = 0) or d2 (1) in a displaced position."""
-    return blend(1.0, read(3 * which, group.vectors[k]), 1.0, between(k, which, u, group))
+    return blend(1.0, read(3 * which, group.vectors[k]), 1.0, difference(which, k, u, group.nodes))
 
 
 @inner_kernel
@@ -194,8 +186,7 @@ def arm_between(k: int, x: Floats, group: Twisted) -> Vector:
     """x at the node beside the line less x at the angle; 0 without a body."""
     if group.beside[k] == 0:
         return 0.0, 0.0, 0.0
-    i, j = 3 * group.nodes[k, 1], 3 * group.nodes[k, 3]
-    return x[j] - x[i], x[j + 1] - x[i + 1], x[j + 2] - x[i + 2]
+    return apart(3 * group.nodes[k, 1], 3 * group.nodes[k, 3], x)
 
 
 @inner_kernel
@@ -529,7 +520,12 @@ def note(k: int, own: int, x: Angle, group: Twisted, state: Floats) -> None:
 def foreseen(k: int, which: int, trial: Trial, group: Twisted) -> Vector:
     """d1 or d2 where the forces of the increment act, predicted from its start."""
     d, ahead = vector_at(k, which, trial.u0, group), trial.ahead
-    moved = blend(ahead, between(k, which, trial.v0, group), 0.5 * ahead * ahead, between(k, which, trial.a0, group))
+    moved = blend(
+        ahead,
+        difference(which, k, trial.v0, group.nodes),
+        0.5 * ahead * ahead,
+        difference(which, k, trial.a0, group.nodes),
+    )
     return blend(1.0, d, 1.0, moved)
 
 
@@ -547,12 +543,16 @@ def resist(k: int, trial: Trial, group: Twisted, force: Floats, flow: Floats, ta
     arm = blend(ahead, arm_between(k, trial.v0, group), 0.5 * ahead * ahead, arm_between(k, trial.a0, group))
     arm = blend(1.0, arm_at(k, trial.u0, group), 1.0, arm)
     x = angle_at(k, foreseen(k, 0, trial, group), foreseen(k, 1, trial, group), a1, a2, arm, trial.state0, group)
-    v1, v2, v3 = between(k, 0, trial.v1, group), between(k, 1, trial.v1, group), arm_between(k, trial.v1, group)
+    v1, v2, v3 = (
+        difference(0, k, trial.v1, group.nodes),
+        difference(1, k, trial.v1, group.nodes),
+        arm_between(k, trial.v1, group),
+    )
     s1, s2 = turned1 * trial.v1[dof1], turned2 * trial.v1[dof2]
     if trial.secant:
         rate = trial.rate
-        v1 = blend(rate, between(k, 0, trial.u1, group), -rate, between(k, 0, trial.u0, group))
-        v2 = blend(rate, between(k, 1, trial.u1, group), -rate, between(k, 1, trial.u0, group))
+        v1 = blend(rate, difference(0, k, trial.u1, group.nodes), -rate, difference(0, k, trial.u0, group.nodes))
+        v2 = blend(rate, difference(1, k, trial.u1, group.nodes), -rate, difference(1, k, trial.u0, group.nodes))
         v3 = blend(rate, arm_between(k, trial.u1, group), -rate, arm_between(k, trial.u0, group))
         s1 = turned1 * rate * (trial.u1[dof1] - trial.u0[dof1])
         s2 = turned2 * rate * (trial.u1[dof2] - trial.u0[dof2])

@@ -9,6 +9,7 @@ so that the lift locks in to motions with frequencies from (c - b) s/D to (c + b
 phase with y'. It is at right angles to the relative flow: all that it gives, the stream spends. Mean squares fade with
 the time ``AVERAGED`` D/(c s). Place and velocity are those predicted from the start of the increment, and the phase is
 integrated from starts of increments (Adams and Bashforth), both of second order: the force depends on no unknowns.
+(With ENERGY MOMENTUM motions are of first order all the same, as tests show.)
 Source: Thorsen, Saevik & Larsen, J. Fluids Struct. 49 (2014) 135, 61 (2016) 1; MoorDyn, inputs.rst, Line.cpp.
 """
 
@@ -23,7 +24,7 @@ from fem.arrays import Floats, Ints, Vector
 from fem.compiled import inner_kernel, single_kernel
 from fem.forces import fluid, waves
 from fem.forces.fluid import push
-from fem.forces.protocol import SPENT, Family, Tangent, Trial, cross, dot
+from fem.forces.protocol import SPENT, Family, Tangent, Trial, apart, cross, dot
 from fem.forces.waves import Streams, velocity
 
 LENGTH, WIDTH, LIFT, CENTRE, BAND = range(5)
@@ -105,8 +106,7 @@ def lift(b: int, trial: Trial, group: Vortices, force: Floats, flow: Floats) -> 
     gains = (0.5 * (a[i] + a[j]), 0.5 * (a[i + 1] + a[j + 1]), 0.5 * (a[i + 2] + a[j + 2]))
     if dt > 0.0:
         turn(b, at, dt, across(x, way, moves, group), moves, gains, trial, group)
-    ways = (v[j] - v[i], v[j + 1] - v[i + 1], v[j + 2] - v[i + 2])
-    turns = (a[j] - a[i], a[j + 1] - a[i + 1], a[j + 2] - a[i + 2])
+    ways, turns = apart(i, j, v), apart(i, j, a)
     x = (
         x[0] + h * (moves[0] + 0.5 * h * gains[0]), x[1] + h * (moves[1] + 0.5 * h * gains[1]),
         x[2] + h * (moves[2] + 0.5 * h * gains[2]),

@@ -165,7 +165,8 @@ def factors_of(library: str, is_symmetric: bool, has_order: bool) -> Factors:
 
 
 def solve_pivoting(matrix: Sparse, right: Floats) -> Floats | None:
-    """Solution of any sparse system (CSC) by LU with full partial pivoting, checked; None: singular."""
+    """Solution of any sparse system (CSC) by LU with full partial pivoting, checked; None: singular.
+    right (n,) or (n, k)"""
     from scipy.sparse.linalg import splu
 
     rows, columns = scales(matrix)
@@ -176,10 +177,10 @@ def solve_pivoting(matrix: Sparse, right: Floats) -> Floats | None:
     scaled.data *= rows[row]
     scaled.data *= columns[column]
     try:
-        solution = refine(splu(scaled, permc_spec="COLAMD").solve, scaled, rows * right)
+        solution = refine(splu(scaled, permc_spec="COLAMD").solve, scaled, (rows * right.T).T)
     except RuntimeError:  # exactly singular
         return None
-    return None if solution is None else columns * solution
+    return None if solution is None else (columns * solution.T).T
 
 
 def solve_dense(matrix: Floats, right: Floats) -> Floats | None:

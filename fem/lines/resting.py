@@ -96,7 +96,8 @@ def _anywhere(line: Line, span: float, rise: float, bottom: Bottom) -> Shape:
 
 
 def _above(line: Line, span: float, rise: float, bottom: Bottom, profile: Profile) -> Shape:
-    """A line above a profile: on the planes below its nodes, which follow them; without friction."""
+    """A line above a profile: on the planes below its nodes, which follow them; without friction. LineError: they do
+    not come to rest."""
     places = np.linspace(0.0, 1.0, len(line.weight))[:, None] * np.array([span, rise])
     for _ in range(MOST_PASSES):
         depth, slope = profile(places)
@@ -104,8 +105,10 @@ def _above(line: Line, span: float, rise: float, bottom: Bottom, profile: Profil
         shape = _on_planes(line, places, depth / size, -slope / size[:, None], bottom, size * size)
         moved, places = np.abs(shape.places - places).max(), shape.places
         if moved <= SHORTEST * line.length.sum():
-            break
-    return shape
+            return shape
+    raise LineError(
+        f"no equilibrium was found on the seabed: after {MOST_PASSES} passes nodes still move by {moved:.3g}"
+    )
 
 
 def _on_planes(

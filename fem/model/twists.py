@@ -117,7 +117,7 @@ def find_twists(model: Any, lengths: Floats) -> Twists | None:
     chosen = list[int]()
     for section in (each for each in sections if each.coupling):
         material = model.materials[section.material]
-        if not section.coupling**2 < material.young * section.area * shear_modulus(section, material) * section.torsion:
+        if not coupled(section, material) < 1.0:
             raise NoTwist(
                 f"the square of COUPLING={section.coupling:g} is not below EA GJ: it would have no stable state",
                 int(mesh.element_sets[section.element_set][0]),
@@ -154,6 +154,12 @@ def curved_bars(model: Any, lengths: Floats) -> Ints:
 def shear_modulus(section: Any, material: Any) -> float:
     """G of a section, or of its material."""
     return float(section.shear or material.young / (2.0 * (1.0 + material.poisson)))
+
+
+def coupled(section: Any, material: Any) -> float:
+    """C^2/(EA GJ), below 1 where tension and torsion have a stable state; infinite without torsion."""
+    both = material.young * section.area * shear_modulus(section, material) * section.torsion
+    return float(section.coupling**2 / both) if both > 0.0 else np.inf
 
 
 def straightened(sections: Iterable[Any], mesh: Mesh, bars: Ints) -> Flags:

@@ -114,14 +114,24 @@ def nodes_at(results: Results, labels: Sequence[int]) -> Ints:
     return places_of(labels, results.mesh.node_labels)
 
 
+def labels_of(results: Results, kind: str) -> Ints:
+    """Of all elements (``e``) or nodes. Missing: there are no fields."""
+    return results.mesh.element_labels if kind == "e" else results.mesh.node_labels
+
+
+@lru_cache(maxsize=4)
+def sets_of(results: Results, kind: str) -> dict[str, Flags]:
+    """Name -> (m,) elements (``e``) or (n,) nodes of it, of the sets in the first field, which is there."""
+    arrays = read_field(results.fields[0][1], of="CellData" if kind == "e" else "PointData").items()
+    return {name.removeprefix("SET "): array > 0 for name, array in arrays if array.dtype == np.uint8}
+
+
 def members_of(results: Results, name: str, kind: str = "e") -> Flags:
     """(m,) elements or (n,) nodes of a set. Missing: there are no fields; CommandError: no such set is in them."""
-    labels = results.mesh.element_labels if kind == "e" else results.mesh.node_labels
-    arrays = read_field(results.fields[0][1], of="CellData" if kind == "e" else "PointData").items()
-    sets = {key.removeprefix("SET "): array > 0 for key, array in arrays if array.dtype == np.uint8}
+    count, sets = len(labels_of(results, kind)), sets_of(results, kind)
     if name not in sets:
         told = unknown(f"{WORDS[kind]} set", name, sets).args[0]
-        raise CommandError(f"{told} (of {len(labels)} {WORDS[kind]}s)")
+        raise CommandError(f"{told} (of {count} {WORDS[kind]}s)")
     return sets[name]
 
 

@@ -13,7 +13,6 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,6 @@ from fem.errors import CommandError
 from fem.model import FAILURES
 from fem.model.named import Named
 from fem.model.quantities import ENERGIES
-from fem.runs.fields import read_field
 from fem.runs.frames import si_unit
 from fem.runs.own import check_file, listed_names, number_in, read_record, usable_folder
 from fem.runs.read import Missing, Results, open_results
@@ -44,10 +42,12 @@ from fem.show.reading import (
     Extreme,
     extremes_in_fields,
     extremes_of,
+    labels_of,
     members_of,
     overview,
     plane_of,
     read_tensions,
+    sets_of,
 )
 from fem.show.scenery import draw_scenery, with_scenery
 from fem.show.shapes import draw_bars, dress, shapes
@@ -335,18 +335,9 @@ def named_in(results: Results, kind: str, label: str) -> str:
     """A node (``n``) or element (``e``) with the smallest set that it is in, as long as that is not all of them."""
     if not results.fields or not label:
         return label
-    labels = results.mesh.node_labels if kind == "n" else results.mesh.element_labels
-    inside = {name: len(its) for name, its in sets_of(results, kind).items() if label in its and len(its) < len(labels)}
+    at = labels_of(results, kind) == int(label)
+    inside = {name: its.sum() for name, its in sets_of(results, kind).items() if its[at].any() and not its.all()}
     return f"{label} ({min(inside, key=lambda name: inside[name])})" if inside else label
-
-
-@lru_cache(maxsize=4)
-def sets_of(results: Results, kind: str) -> dict[str, frozenset[str]]:
-    """Name -> labels, of the sets in the fields of a run."""
-    labels = results.mesh.node_labels if kind == "n" else results.mesh.element_labels
-    arrays = read_field(results.fields[0][1], of="PointData" if kind == "n" else "CellData").items()
-    members = {name.removeprefix("SET "): array > 0 for name, array in arrays if array.dtype == np.uint8}
-    return {name: frozenset(map(str, labels[chosen].tolist())) for name, chosen in members.items()}
 
 
 def extremes(results: Results, name: str) -> PageTable | None:

@@ -41,7 +41,7 @@ class Cylinder(NamedTuple):
     radius: float
 
 
-class Grid(NamedTuple):
+class GridBottom(NamedTuple):
     """Heights z (k, l) of a bottom at x (k,) and y (l,)."""
 
     x: Floats
@@ -66,11 +66,11 @@ class Grid(NamedTuple):
         return np.column_stack([places, np.interp(places, along, heights)])
 
 
-def grids_of(results: Results) -> list[Grid]:
+def grids_of(results: Results) -> list[GridBottom]:
     """The bottoms with depths on a grid, each once."""
     found = [bed["grid"] for bed in results.settings.get("seabeds") or [] if "grid" in bed]
     different = [grid for at, grid in enumerate(found) if grid not in found[:at]]
-    return [Grid(*(np.array(grid[name]) for name in "xyz")) for grid in different]
+    return [GridBottom(*(np.array(grid[name]) for name in "xyz")) for grid in different]
 
 
 def with_scenery(results: Results, axes: tuple[int, ...], low: Floats, high: Floats) -> tuple[Floats, Floats]:

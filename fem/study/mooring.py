@@ -19,7 +19,7 @@ second order in the length h of bars, and the mean over several nodes of the der
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 from pathlib import Path
@@ -31,9 +31,10 @@ from fem.arrays import Flags, Floats, Ints, Sparse
 from fem.assembly.equations import reduction
 from fem.deck import read_model
 from fem.errors import CommandError, ModelError
+from fem.linear.factors import solve_pivoting
 from fem.model import Boundary, Frequency, Model, RigidBody, Static, Step
 from fem.model.facts import natural_lengths
-from fem.model.free_bodies import rotation_of
+from fem.model.free_bodies import rotation_of, rotation_vector
 from fem.model.mesh import BARS, BEAMS, ElementBlock, Mesh
 from fem.model.quantities import ELEMENTAL, NODAL, Values
 from fem.model.surroundings import Seabed
@@ -238,7 +239,7 @@ def mooring(
     lines = list(lines_of(held, nodes))
     if not lines:
         raise ModelError("no line ends at the vessel")
-    frame = Frame(nodes, at_rest, point, lines)
+    frame = Vessel(nodes, at_rest, point, lines)
     others = [np.array([*each[:3], *np.radians([*each[3:], 0.0, 0.0, 0.0][:3])]) for each in at]
     ways = [[offset * k / points * direction(heading) for k in range(1, points + 1)] for heading in headings if offset]
     found = [follow(held, frame, way) for way in [*ways, *([each] for each in others)] or [[]]]
@@ -408,8 +409,6 @@ def fixed_nodes(model: Model) -> Ints:
 
 def rigid_motion(drawn: Floats, places: Floats, about: Floats) -> tuple[Floats, Floats]:
     """Rotation vector (3,) and displacement of a point (3,) that fit the motion of points best (Kabsch)."""
-    from fem.model.free_bodies import rotation_vector
-
     left, _, right = np.linalg.svd((drawn - drawn.mean(axis=0)).T @ (places - places.mean(axis=0)))
     sign = np.sign(np.linalg.det(left @ right)) or 1.0
     turn = (left * [1.0, 1.0, sign] @ right).T
@@ -434,7 +433,7 @@ def lines_of(model: Model, nodes: Ints) -> Iterator[Attached]:
                 yield Attached(part[::-1], own[::-1])
 
 
-class Frame(NamedTuple):
+class Vessel(NamedTuple):
     """nodes (p,) of the vessel, at (p, 3) at rest, the reference point (3,) there, and its lines."""
 
     nodes: Ints
@@ -447,18 +446,18 @@ class Frame(NamedTuple):
         return np.asarray(self.point + offset[:3] + (self.at_rest - self.point) @ rotation_of(offset[3:]).T)
 
 
-class Along(Run):
-    """A run that notes the mooring in its perturbation steps."""
+class MooringRun(Run):
+    """A run that notes the mooring in its perturbation steps.  look  (stage, frame of the state)"""
+
+    look: Callable[[StepSystem, Any], None]
 
     def frequency(self, plan: StepPlan, procedure: Frequency, stage: StepSystem) -> None:
         motion, acting = self.progress.motion, loading_at(stage, self.progress.motion, plan.span.start)
         evaluate_start(stage, motion, acting)
         self.look(stage, frame_of(stage, plan.number, self.progress, acting.thermal_end[0], None, False, False))
 
-    look: Any
 
-
-class Heard(SilentSink):
+class Notices(SilentSink):
     """Keeps notices."""
 
     hears_rows = False
@@ -470,7 +469,7 @@ class Heard(SilentSink):
         self.notices.append(text)
 
 
-def follow(model: Model, frame: Frame, offsets: Sequence[Floats]) -> tuple[list[Moored], Matrices, list[str]]:
+def follow(model: Model, frame: Vessel, offsets: Sequence[Floats]) -> tuple[list[Moored], Matrices, list[str]]:
     """The mooring at rest and at offsets one after the other; matrices at rest; notices."""
     looking = Step(Frequency(1), nlgeom=True)
     steps = [*model.steps, looking]
@@ -493,8 +492,8 @@ def follow(model: Model, frame: Frame, offsets: Sequence[Floats]) -> tuple[list[
         both = condensed(stage, made, [each for its in lifts for each in its])
         found.append(Moored(offset, force, *both, *of_lines(model, frame, stage, seen, of, offset, lifts)))
 
-    heard = Heard()
-    run = begin(Along, replace(model, steps=tuple(steps)), heard, Requests(fields=False), None)
+    heard = Notices()
+    run = begin(MooringRun, replace(model, steps=tuple(steps)), heard, Requests(fields=False), None)
     run.look = look
     run.run()
     return found, kept[0], heard.notices
@@ -569,7 +568,6 @@ def condensed(stage: StepSystem, made: Matrices, found: Sequence[LiftOff]) -> tu
     ModelError: the tangent is singular.
     With the contact c e e^T of a node more, k_ii^-1 is less by c x x'/(1 + c e.x), x = k_ii^-1 e."""
     from scipy.sparse import eye_array
-    from scipy.sparse.linalg import splu
 
     size = made.stiffness.shape[0] - 6
     inner, across = made.stiffness[:size, :size], made.stiffness[:size, size:].toarray()
@@ -577,19 +575,19 @@ def condensed(stage: StepSystem, made: Matrices, found: Sequence[LiftOff]) -> tu
     if len(stage.bars.rods):
         raise ModelError("lines of constant length (*INEXTENSIBLE) have no stiffness of their own: give them *ELASTIC")
     held = inner + FAINT * float(np.abs(inner.diagonal()).max(initial=0.0)) * eye_array(size)
-    try:
-        solve = splu(held.tocsc()).solve
-    except RuntimeError:
-        raise ModelError("the lines have no stiffness in some direction: they are mechanisms") from None
-    through = solve(across)
-    whole = made.stiffness[size:, size:].toarray() - back @ through
-    tangent = whole.copy()
-    for each in found:
-        for node, sign in ((each.node, -1.0), (each.beside, 1.0)):  # Lagrange's parabola
-            e, c = np.zeros(size), sign * each.stiffness
-            e[made.dofs[:, 0] == stage.system.labels[node]] = each.normal
-            x, share = solve(e), 0.5 * each.way * (each.way + sign)
-            whole += share * c / (1.0 + c * float(e @ x)) * np.outer(back @ x, e @ through)
+    ways = [(each, node, sign) for each in found for node, sign in ((each.node, -1.0), (each.beside, 1.0))]
+    normals = np.zeros((size, len(ways)))
+    for e, (each, node, _) in zip(normals.T, ways, strict=True):
+        e[made.dofs[:, 0] == stage.system.labels[node]] = each.normal
+    solved = solve_pivoting(held.tocsc(), np.hstack([across, normals]))
+    if solved is None:
+        raise ModelError("the lines have no stiffness in some direction: they are mechanisms")
+    through, moved = solved[:, :6], solved[:, 6:]
+    tangent = made.stiffness[size:, size:].toarray() - back @ through
+    whole = tangent.copy()
+    for (each, _, sign), e, x in zip(ways, normals.T, moved.T, strict=True):  # Lagrange's parabola
+        share, c = 0.5 * each.way * (each.way + sign), sign * each.stiffness
+        whole += share * c / (1.0 + c * float(e @ x)) * np.outer(back @ x, e @ through)
     if not np.isfinite(whole).all():
         raise ModelError("the stiffness is not finite: the lines are mechanisms")
     return whole, tangent
@@ -599,7 +597,7 @@ TENSION = [quantity.name for quantity in ELEMENTAL].index("T")
 
 
 def of_lines(
-    model: Model, frame: Frame, stage: StepSystem, seen: Any, of: Values, offset: Floats, lifts: list[list[LiftOff]]
+    model: Model, frame: Vessel, stage: StepSystem, seen: Any, of: Values, offset: Floats, lifts: list[list[LiftOff]]
 ) -> tuple[Floats, Floats]:
     """``LINE`` (l, c) of all lines and their pulls on the vessel (l, 3)."""
     place, up, mesh = of["COORD"], model.mesh.up, model.mesh

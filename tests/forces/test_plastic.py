@@ -15,9 +15,8 @@ from fem.compiled.interpreted import rehearsal
 from fem.deck import write_deck
 from fem.forces.families import FAMILIES
 from fem.forces.rope_laws import ROPE_LAWS
-from fem.runner import run_to_files
-from fem.runs import write as run_files
 from fem.study.additions import compare_tangent
+from tests.stopped import check_goes_on
 
 E, YIELD = 200e3, 250.0
 HARDENING = {
@@ -180,10 +179,6 @@ def test_a_sudden_force_on_a_bar_that_yields(scheme):
     assert errors[0] < (1e-12 if scheme == "ENERGY MOMENTUM" else 1e-3)
 
 
-class Crash(Exception):
-    """The process is gone."""
-
-
 @pytest.mark.parametrize("law", ["isotropic", "combined"])
 def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch, law):
     """To the byte: plastic strain, their sum and back stresses are in the checkpoint."""
@@ -191,22 +186,8 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch, law):
     text = PULLED.format(law=HARDENING[law], path=path, dt=0.125, end=2.0, nlgeom=", NLGEOM")
     monkeypatch.chdir(tmp_path)
     Path("deck.inp").write_text(text.replace("*EL PRINT", "*RESTART, WRITE, FREQUENCY=4\n*EL PRINT"))
-    write, written = run_files.write_checkpoint, []
-
-    def stops(*what):
-        write(*what)
-        written.append(1)
-        if len(written) == 2:
-            raise Crash
-
     with rehearsal():
-        run_to_files("deck.inp", "whole", quiet=True)
-        monkeypatch.setattr(run_files, "write_checkpoint", stops)
-        with pytest.raises(Crash):
-            run_to_files("deck.inp", "cut", quiet=True)
-        monkeypatch.setattr(run_files, "write_checkpoint", write)
-        run_to_files("deck.inp", "cut", quiet=True, goes_on=True)
-    assert Path("whole", "elements.csv").read_bytes() == Path("cut", "elements.csv").read_bytes()
+        check_goes_on(monkeypatch, ["elements.csv"])
     assert fem.load("whole").of_element(1, "PEEQ")[-1] > 0.001
 
 

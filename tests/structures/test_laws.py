@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import fem
-from fem.runner import run_to_files
-from fem.runs import write as run_files
+from tests.stopped import check_goes_on
 from tests.structures.made import STATIC, deck
 
 DECKS = Path(__file__).parents[2] / "validation" / "structures"
@@ -221,19 +220,4 @@ def test_an_arc_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     text = text.replace("*ELASTIC\n200000.0\n", "*ELASTIC\n200000.0\n*PLASTIC\n250., 0.\n300., 0.05\n")
     monkeypatch.chdir(tmp_path)
     Path("deck.inp").write_text(f"{text}*STEP, INC=150, NLGEOM{ARC.replace('-0.3', '-0.1')}4, 3, -300.\n*END STEP\n")
-    write, written = run_files.write_checkpoint, []
-
-    def stops(*what):
-        write(*what)
-        written.append(1)
-        if len(written) == 2:
-            raise KeyError
-
-    run_to_files("deck.inp", "whole", quiet=True)
-    monkeypatch.setattr(run_files, "write_checkpoint", stops)
-    with pytest.raises(KeyError):
-        run_to_files("deck.inp", "cut", quiet=True)
-    monkeypatch.setattr(run_files, "write_checkpoint", write)
-    run_to_files("deck.inp", "cut", quiet=True, goes_on=True)
-    for name in ("nodes.csv", "increments.csv"):
-        assert Path("whole", name).read_bytes() == Path("cut", name).read_bytes()
+    check_goes_on(monkeypatch, ("nodes.csv", "increments.csv"))

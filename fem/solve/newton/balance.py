@@ -397,8 +397,7 @@ def note_increment(
             kinematics[k, 2, p, c] = motion.a[dof]
             kinematics[k, 3, p, c] = motion.reaction[dof] if problem.nodes.dof_kind[dof] == 0 else 0.0
             if kinematics.shape[1] > 6:
-                is_tied = problem.nodes.dof_kind[dof] == 0 or problem.equations.slave.shape[0] > 0
-                kinematics[k, 6, p, c] = motion.reaction[dof] if is_tied else 0.0
+                kinematics[k, 6, p, c] = motion.reaction[dof]
     for t in range(record.touching.shape[0]):
         for c in range(3):
             row = record.touching[t, 1]

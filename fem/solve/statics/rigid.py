@@ -64,6 +64,12 @@ class Rigid(NamedTuple):
         """(k, 3, r) displacements."""
         return np.asarray(np.einsum("kij,jr->kir", fields(self.place, self.centre, self.size), self.motions))
 
+    def whole(self, count: int) -> Floats:
+        """(3n, r) the same over all n nodes."""
+        found = np.zeros((count, 3, self.motions.shape[1]))
+        found[self.nodes] = self.shapes()
+        return found.reshape(3 * count, -1)
+
 
 def fields(place: Floats, centre: Floats, size: float) -> Floats:
     """(k, 3, 6) displacements of nodes in three translations and rotations about a centre; angles times ``size``."""
@@ -201,9 +207,7 @@ def unheld(stage: StepSystem, bodies: list[Rigid], rows: Sparse, weights: Floats
     loads included; rows R over all dofs."""
     found = list[Rigid]()
     for each in bodies:
-        whole = np.zeros((len(stage.system.labels), 3, each.motions.shape[1]))
-        whole[each.nodes] = each.shapes()
-        moved = rows @ whole.reshape(-1, whole.shape[2])
+        moved = rows @ each.whole(len(stage.system.labels))
         stiffness, vectors = np.linalg.eigh(moved.T @ (weights[:, None] * moved))
         limit = BALANCED * np.abs(weights[:, None] * moved**2).sum() + NONE * NONE * _stiffness(stage) * len(each.nodes)
         if (free := (np.abs(stiffness) <= limit) | (not each.is_held)).any():
@@ -232,11 +236,7 @@ def _parts(loads: Iterable[Floats], each: Rigid) -> Floats:
 
 def over_all(stage: StepSystem, free: list[Rigid]) -> Floats:
     """(3n, r) orthonormal displacements of all motions over all nodes."""
-    columns = list[Floats]()
-    for each in free:
-        whole = np.zeros((len(stage.system.labels), 3, each.motions.shape[1]))
-        whole[each.nodes] = each.shapes()
-        columns.append(whole.reshape(-1, whole.shape[2]))
+    columns = [each.whole(len(stage.system.labels)) for each in free]
     return np.linalg.qr(np.concatenate(columns, axis=1))[0]
 
 

@@ -198,11 +198,14 @@ def lines_of(limits: Columns) -> list[str]:
     cells = [[shown(cell) for cell in row] for row in zip(*(c.tolist() for c in limits.values()), strict=True)]
     for row in cells:
         row[3:5] = [f"{row[3]} +- {row[4]}" if row[3] != "-" else "-"]
-    widths = [max(len(row[n]) for row in [heads, *cells]) for n in range(len(heads))]
-    return [
-        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in [heads, *cells]
-    ]
+    return in_columns([heads, *cells])
+
+
+def in_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of equal length as lines, each column as wide as its widest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return [f"  {line}".rstrip() for line in lines]
 
 
 def shown(value: Any) -> str:

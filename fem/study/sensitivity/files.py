@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats
-from fem.commands.files import FolderLock, replace_file
+from fem.commands.files import FolderLock, lines_of, replace_file
 from fem.deck import deck_reader, read_model
 from fem.errors import CommandError
 from fem.model.named import names_of
@@ -20,10 +20,11 @@ from fem.runs.own import RESULTS, as_json, deck_name, from_json
 from fem.runs.read import open_results
 from fem.runs.run_record import RUN_RECORD
 from fem.runs.tables import COUNTED, HEAD
-from fem.study.certainty.files import known, run_with_bars, shown
+from fem.study.certainty.files import in_columns, known, run_with_bars, shown
 from fem.study.certainty.numbers import common
 from fem.study.points import parameter_of
-from fem.study.sensitivity.derivatives import Derivatives, differentiating, sensitivity
+from fem.study.sensitivity import derivatives
+from fem.study.sensitivity.derivatives import Derivatives, differentiating
 from fem.study.sensitivity.figures import tornado
 from fem.study.sensitivity.uncertain import InputBar, input_bars, read_ranges, representative
 from fem.study.tracks import table_names
@@ -57,7 +58,7 @@ def run_with_derivatives(
     names = table_names(model)
     if error_bars:
         run_with_bars(deck, output, given, solver=solver, **options)
-        found = derivatives_of(deck, by, given, solver)
+        found = derivatives.sensitivity(deck, by, None, given, solver)
     else:
         solving, results = differentiating(deck_reader(deck, by), model, by, given, names)
         run_to_files(deck, output, given, solver=solver, solving=solving, **options)
@@ -80,10 +81,6 @@ def run_with_derivatives(
         tell_limits(limits)
 
 
-def derivatives_of(deck: str | Path, by: Sequence[str], given: Mapping[str, float], solver: str) -> Derivatives:
-    return sensitivity(deck, by, None, given, solver)
-
-
 def numbers_told(found: Derivatives) -> Iterator[tuple[str, float, Floats, float]]:
     """Name, value, derivatives and instant of the end, the largest and the least of each number, and of single ones."""
     for name in found.track.names if len(found.track.time) else ():
@@ -95,12 +92,10 @@ def numbers_told(found: Derivatives) -> Iterator[tuple[str, float, Floats, float
         yield name, value, slopes, when
 
 
-def table_of(found: Derivatives) -> Iterator[bytes]:
+def table_of(found: Derivatives) -> bytes:
     """sensitivity.csv: each number, its value and instant, its derivatives."""
-    yield ",".join(("number", "value", "time", *found.parameters)).encode() + b"\n"
-    for name, value, slopes, when in numbers_told(found):
-        cells = [value, when, *slopes.tolist()]
-        yield ",".join([name, *("" if cell != cell else repr(float(cell)) for cell in cells)]).encode() + b"\n"
+    told = ([name, value, when, *slopes.tolist()] for name, value, slopes, when in numbers_told(found))
+    return lines_of([("number", "value", "time", *found.parameters), *map(known_cells, told)])
 
 
 def over_time(found: Derivatives, folder: Path, name: str) -> Iterator[bytes | memoryview]:
@@ -131,14 +126,22 @@ def over_time(found: Derivatives, folder: Path, name: str) -> Iterator[bytes | m
         yield lines(whole, np.where(np.isnan(whole), EMPTY, kinds))
 
 
-def uncertain_lines(bars: Sequence[InputBar]) -> Iterator[bytes]:
+UNCERTAIN = ("number", "value", "below", "above", "input", "first_low", "first_high", "run_low", "run_high", "curved")
+
+
+def uncertain_lines(bars: Sequence[InputBar]) -> bytes:
     """uncertain.csv: each number and input, what it changes to first order and in runs at the ends of its range."""
-    yield b"number,value,below,above,input,first_low,first_high,run_low,run_high,curved\n"
-    for one in bars:
-        for each in one.contributions:
-            numbers = [one.value, *one.bar], [*each.first, *each.ends]
-            cells = [["" if cell != cell else repr(float(cell)) for cell in part] for part in numbers]
-            yield ",".join([one.name, *cells[0], each.name, *cells[1], str(int(each.is_curved))]).encode() + b"\n"
+    rows = (
+        [one.name, one.value, *one.bar, each.name, *each.first, *each.ends, int(each.is_curved)]
+        for one in bars
+        for each in one.contributions
+    )
+    return lines_of([UNCERTAIN, *map(known_cells, rows)])
+
+
+def known_cells(row: Sequence[Any]) -> list[Any]:
+    """Cells of a table, empty where a number is NaN."""
+    return ["" if cell != cell else cell for cell in row]
 
 
 def limits_of(bars: Sequence[InputBar], numerics: Mapping[str, Any] | None) -> list[dict[str, Any]]:
@@ -167,7 +170,8 @@ def tell(found: Derivatives, names: Sequence[str]) -> None:
     for name in names[:MOST_TOLD]:
         value, slopes, when = found.of(name)
         cells.append([name, shown(value), shown(when), *map(shown, slopes.tolist())])
-    in_columns(heads, cells)
+    for line in in_columns([heads, *cells]):
+        say(line)
     if len(names) > MOST_TOLD:
         say(as_note(f"{len(names) - MOST_TOLD} more numbers are in sensitivity.csv"))
     if found.growth > WILD:
@@ -183,10 +187,6 @@ def tell_limits(limits: Sequence[Mapping[str, Any]]) -> None:
     say("what limits this result (bars of inputs: the root of the sum of squares)")
     heads = ["number", "value", "inputs -", "inputs +", "numerics", "limited by", "not straight in"]
     keys = ("number", "value", "below", "above", "numerics", "limited_by", "curved")
-    in_columns(heads, [["-" if line[key] is None else shown(line[key]) for key in keys] for line in limits])
-
-
-def in_columns(heads: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
-    widths = [max(len(row[n]) for row in [heads, *cells]) for n in range(len(heads))]
-    for row in [heads, *cells]:
-        say("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    cells = [["-" if line[key] is None else shown(line[key]) for key in keys] for line in limits]
+    for text in in_columns([heads, *cells]):
+        say(text)

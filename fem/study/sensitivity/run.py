@@ -54,7 +54,7 @@ SAME_MODE = 1e-6
 """Frequencies closer than this are of one multiple mode."""
 
 
-class Found(SilentSink):
+class SmallMotions(SilentSink):
     """Keeps frequencies and buckling factors: name -> number."""
 
     hears_rows = hears_notices = False
@@ -74,7 +74,7 @@ class Shadow(Run):
     """A neighbour of a run: its steps are opened, never advanced."""
 
     def __init__(self, model: Model, solver: str) -> None:
-        self.found_in = Found()
+        self.found_in = SmallMotions()
         super().__init__(model, self.found_in, Requests(solver, fields=False))
 
     def follow(self, step_run: StepRun) -> None:
@@ -98,7 +98,7 @@ class Shadow(Run):
         return clock.start + ratio * (times - of.clock.start), ratio * steps
 
 
-class Heard(StepRun):
+class DifferentiatedStep(StepRun):
     """A step whose accepted increments the run differentiates."""
 
     whole: Differentiated
@@ -121,7 +121,7 @@ class Differentiated(Run):
     rates       of each parameter, derivatives by p over |p| of those that the march itself computes
     """
 
-    kind = Heard
+    kind = DifferentiatedStep
     shadows: Sequence[Shadow]
 
     def differentiate_by(

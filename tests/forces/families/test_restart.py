@@ -8,14 +8,9 @@ import pytest
 
 from fem.forces.moments import MOMENTS
 from fem.forces.vortices import VORTICES
-from fem.runner import run_to_files
-from fem.runs import write as run_files
 from tests.forces.families.examples import EXAMPLES, acting
 from tests.forces.families.fins import FINS
-
-
-class Crash(Exception):
-    """The process is gone."""
+from tests.stopped import check_goes_on
 
 
 @pytest.mark.parametrize(("family", "deck"), EXAMPLES, ids=lambda each: getattr(each, "name", ""))
@@ -27,21 +22,5 @@ def test_a_run_that_was_stopped_ends_with_the_same_bytes(family, deck, integrato
     monkeypatch.chdir(tmp_path)
     procedure = f"*DYNAMIC, DIRECT, {integrator}\n0.01, 0.4\n*RESTART, WRITE, FREQUENCY=10"
     Path("deck.inp").write_text(deck.format(procedure=procedure))
-    write, count = run_files.write_checkpoint, 0
-
-    def stops(*what):
-        nonlocal count
-        write(*what)
-        count += 1
-        if count == 2:
-            raise Crash
-
     with acting(family):
-        run_to_files("deck.inp", "whole", quiet=True)
-        monkeypatch.setattr(run_files, "write_checkpoint", stops)
-        with pytest.raises(Crash):
-            run_to_files("deck.inp", "cut", quiet=True)
-        monkeypatch.setattr(run_files, "write_checkpoint", write)
-        run_to_files("deck.inp", "cut", quiet=True, goes_on=True)
-    for name in ("increments.csv", "nodes.csv", "elements.csv"):
-        assert Path("whole", name).read_bytes() == Path("cut", name).read_bytes(), name
+        check_goes_on(monkeypatch)
