@@ -17,7 +17,7 @@ from matplotlib.patches import Patch
 from fem.arrays import Flags, Floats
 from fem.runs.frames import si_unit, unit_of
 from fem.show.reading import places_of, plane_within
-from fem.show.shapes import MOST_MODES, SIZE, draw_bars, draw_shape, dress, set_stage, unit
+from fem.show.shapes import FLATTER, MOST_MODES, SIZE, draw_bars, draw_shape, dress, set_stage, unit
 from fem.show.style import MOST_CURVES, OKABE_ITO, SMALL, TITLE, WIDTH, curve, legend_below, panels, tidy
 from fem.study.points import is_seed
 
@@ -374,7 +374,7 @@ def mechanisms(found: Rigidity, is_si: bool) -> Figure:
         draw_shape(panel, place[lines][:, :, axes], shape[lines][:, :, axes])
         stiffness = f"{found.stiffness[number - 1]:.5g}" + " N/m" * is_si
         panel.set_title(f"mechanism {number}\nK_G = {stiffness}", fontsize=SMALL)
-        dress(unit_of("length", is_si), panel, axes, middle, half)
+        dress(unit_of("length", is_si), panel, axes, middle, half, FLATTER)
     legend_below(panels[0])
     return figure
 
