@@ -163,6 +163,7 @@ def page_of_run(folder: Path, strength: Mapping[str, float]) -> Page:
         page.add("Model", picture(mesh_figure(results), caption))
     add_figures(page, results)
     page.add("Frequencies", table_of(folder / "frequencies.csv"))
+    page.add("Buckling factors", table_of(folder / "buckling.csv"))
     counted = Counter(event.event for event in results.events)
     page.add("Events", facts(counted), table_of(folder / "events.csv") if counted else None)
     page.add("Settings as understood", *understood(results))

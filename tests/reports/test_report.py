@@ -116,7 +116,7 @@ def test_a_run_is_told_whole(sdnl100, figures):
     assert row(page, "Summary", "energy error") == [told] == [history.energy_error_text]
     kinetic = history.of_energy("kinetic")
     told = [kinetic[0], kinetic[-1], kinetic.min(), history.time[kinetic.argmin()], kinetic.max()]
-    assert row(page, "Energy balance", "kinetic") == [f"{x:.6g}" for x in (*told, history.time[kinetic.argmax()])]
+    assert row(page, "Energy balance", "kinetic [J]") == [f"{x:.6g}" for x in (*told, history.time[kinetic.argmax()])]
     u, t = history.of_node(2)[:, 0], history.of_element(1, "T")
     at = history.time[u.argmin()], history.time[u.argmax()]
     assert row(page, "Extremes", "U1 [m]") == [
