@@ -87,8 +87,8 @@ def _found(draft: Draft, model: Model) -> Model:
     plain = of_sections(model, lambda section, law: not (law.is_inextensible or law.has_rope_law), 0.0)
     if len(odd_ones := given[np.isnan(stiffness[given]) | (plain[given] == 0.0)]):
         names = listed(mesh.element_names[odd_ones].tolist())
-        what = f"form finding needs bars with a section and *ELASTIC as their only law; not so element {names}"
-        raise Mistake(first, what)
+        why = f"form finding needs bars with a section and *ELASTIC as their only law; not so element {names}"
+        raise Mistake(first, why)
     ends = mesh.element_nodes[given]
     held = held_dofs(model)
     touched = np.isin(np.arange(len(held)), ends)
