@@ -1,0 +1,32 @@
+"""Error bars of the largest values that a sweep records of one run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fem.model import Model
+from fem.model.named import members_named
+from fem.study.certainty.companions import Companions
+from fem.study.certainty.error_bars import ErrorBars, wanted_bars
+from fem.study.row import Record
+from fem.study.tracks import Track
+
+
+def largest_bars(model: Model, record: Record) -> list[float]:
+    """Of each number of a record, in its step and from its start on; NaN: unknown. The run and its companions are
+    computed, one after the other. Raises what ``fem.error_bars`` raises."""
+    members = [each for name in record.what for each in members_named(model.mesh, name)]
+    names = tuple(dict.fromkeys(map(str, members)))
+    found = wanted_bars(Companions(model, names=names), processes=1)
+    tracks = {name: counted(track, record) for name, track in found.tracks.items()}
+    bars = ErrorBars(tracks, found.missing, found.companions)
+    return [float(bars.bar(f"max:{name}")) for name in record.what]
+
+
+def counted(track: Track, record: Record) -> Track:
+    """The rows that count for a record."""
+    rows = track.time >= record.start
+    if record.step is not None:
+        rows &= track.of_step(record.step)
+    kept = {name: getattr(track, name)[rows] for name in ("step", "time", "dt", "values")}
+    return replace(track, **kept)
