@@ -74,7 +74,7 @@ def notes_on(found: Expected, largest: float, time: float, duration: float, fail
     notes = [f"{failed} of {runs} runs failed and are left out"] if failed else []
     notes += [f"no estimate: {found.why}" if found.method == NONE else found.why] if found.why else []
     if largest > found.value:
-        beyond = " and the upper end of its interval" if largest > found.high else ""
+        beyond = " and the upper end of its interval" if largest > found.high and time <= duration else ""
         notes.append(f"the largest value seen exceeds the estimate{beyond}; "
                      f"{time / duration:.3g} times the duration was simulated")  # fmt: skip
     return "; ".join(notes)
