@@ -234,14 +234,16 @@ class Layout(Question):
     def solve(self, model: Model, point: int, history: bool) -> tuple[str, Row, History | None]:
         sink = RowSink(model, self)
         collected = HistorySink(model) if history else None
-        verdict, bars = COMPLETED, [math.nan] * (len(self.record.what) if self.record and self.record.bars else 0)
-        try:
-            sinks = [sink, collected] if collected else [sink]
-            drive(model, Requests(record_all=history, fields=False), None, Timing(), None, *sinks)
-            if self.record and bars:
-                from fem.study.certainty.recorded import largest_bars  # which needs this module
+        verdict, bars, kept = COMPLETED, list[float](), None
+        if self.record and self.record.bars:
+            from fem.study.certainty.recorded import largest_bars, recorder_of  # which need this module
 
-                bars = largest_bars(model, self.record)
+            bars, kept = [math.nan] * len(self.record.what), recorder_of(model, self.record)
+        try:
+            sinks = [each for each in (sink, collected, kept) if each]
+            drive(model, Requests(record_all=history or bool(kept), fields=False), None, Timing(), None, *sinks)
+            if self.record and kept:
+                bars = largest_bars(kept.track(), self.record)
         except Exception as error:
             verdict = verdict_of(error)
         return verdict, (*sink.row(), *bars), collected.history() if collected else None
