@@ -118,9 +118,9 @@ class Sweep(Columns):
         without a duration.
 
         >>> study = fem.Record("T_e16", step=2, start=20.0, duration=10800.0)
-        >>> found = fem.sweep("inputs/sea_state.inp", {"Hs": [1.0, 3.0], "SEED": [1, 2, 3]}, record=study)
+        >>> found = fem.sweep("inputs/sea_state.inp", {"SEED": [1, 2, 3]}, record=study)
         >>> found.over_cases()["method"].tolist()
-        ['Gumbel of seeds', 'Gumbel of seeds']
+        ['Gumbel of seeds']
         """
         from fem.study.load_cases import over_cases
 
