@@ -22,6 +22,7 @@ from fem.runs.own import Names, OwnFolder, claim, deck_entry
 from fem.runs.progress import Progress
 from fem.study.basins import Basins, basins_in, settling_of
 from fem.study.branches import Orbits, Search
+from fem.study.certainty.recorded import recorded_of
 from fem.study.continuation import WAY, Continuation, follow_plan, followed
 from fem.study.exponents import Lyapunov, beyond_bar, running_rates
 from fem.study.load_cases import write_load_cases
@@ -29,7 +30,7 @@ from fem.study.mooring import HEADINGS, LINE, MOTIONS, Moored, Mooring, directio
 from fem.study.points import make_grid, points_of, read_vary
 from fem.study.question import Study
 from fem.study.rigidity import Rigidity, rigidity
-from fem.study.row import EXTREMES, LIFE, SCATTER, Record, layout_of
+from fem.study.row import EXTREMES, LIFE, SCATTER, Record
 from fem.study.scatter import life_of, read_scatter, scatter_of, write_lives, write_seeds
 from fem.study.sections import SAME, Sections, check_column
 from fem.study.sweep import Plan, Scheduler, Sweep, carry_out, computed, first_of, make_plan, report_failures, run_sweep
@@ -102,7 +103,7 @@ def write_sweep(options: Namespace) -> int:
             raise CommandError("--occurrences also needs --slope m and --constant K of N = K range^-m")
         read_scatter(options.occurrences, points_of(options).columns())
     draw = partial(write_extremes, record=record, occurrences=options.occurrences, is_quiet=options.quiet)
-    return run_sweep(options, partial(layout_of, record=record), draw)
+    return run_sweep(options, partial(recorded_of, record=record), draw)
 
 
 ROWS = 200

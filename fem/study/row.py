@@ -20,7 +20,7 @@ from fem.model.named import COLUMNS, PRINTS, TABLES, Named, members_named, serie
 from fem.model.quantities import ENERGIES
 from fem.runner import drive, verdict_of
 from fem.runs.history import History, HistorySink
-from fem.runs.record import Modes, Requests, Rows, SilentSink, StepStart, frequency_name
+from fem.runs.record import Modes, Requests, Rows, SilentSink, Sink, StepStart, frequency_name
 from fem.runs.run_record import COMPLETED, Timing, TotalsSink
 from fem.runs.signals import Signals, labels_printed
 from fem.runs.sweep_files import FORMATS
@@ -33,7 +33,6 @@ STATISTICS = "mean", "std", "min", "max", "Tz"
 FATIGUE = "damage", "rate"
 LONGER = "skew", "cycles", "time", "extreme", "extreme_low", "extreme_high"
 """With a duration: skewness, peaks and time of the series; the extreme by its own highest peaks, and its interval."""
-BAR = "max_err"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,32 +227,29 @@ class Layout(Question):
         motion = [f"{each._replace(kind='')}_{what}" for each in self.numbers for what in each.quantity.swept]
         frequencies = [frequency_name(*mode) for mode in self.modes]
         recorded = self.record.columns() if self.record else []
-        bars = [f"{name}_{BAR}" for name in self.record.what] if self.record and self.record.bars else []
-        return [*self.counts, "time_end", *ENERGY_COLUMNS, *motion, *frequencies, *recorded, *bars]
+        return [*self.counts, "time_end", *ENERGY_COLUMNS, *motion, *frequencies, *recorded]
 
     def solve(self, model: Model, point: int, history: bool) -> tuple[str, Row, History | None]:
+        return self.run(model, history)
+
+    def run(self, model: Model, history: bool, *beside: Sink) -> tuple[str, Row, History | None]:
+        """As ``solve``. ``beside``: who else takes in all increments."""
         sink = RowSink(model, self)
         collected = HistorySink(model) if history else None
-        verdict, bars, kept = COMPLETED, list[float](), None
-        if self.record and self.record.bars:
-            from fem.study.certainty.recorded import largest_bars, recorder_of  # which need this module
-
-            bars, kept = [math.nan] * len(self.record.what), recorder_of(model, self.record)
+        verdict = COMPLETED
         try:
-            sinks = [each for each in (sink, collected, kept) if each]
-            drive(model, Requests(record_all=history or bool(kept), fields=False), None, Timing(), None, *sinks)
-            if self.record and kept:
-                bars = largest_bars(kept.track(), self.record)
+            sinks = [sink, *([collected] if collected else []), *beside]
+            drive(model, Requests(record_all=history or bool(beside), fields=False), None, Timing(), None, *sinks)
         except Exception as error:
             verdict = verdict_of(error)
-        return verdict, (*sink.row(), *bars), collected.history() if collected else None
+        return verdict, sink.row(), collected.history() if collected else None
 
     def fits(self, model: Model) -> bool:
         return layout_of(model, self.record) == self
 
     def together(self, jobs: Sequence[Job], may_compile: bool) -> Mapping[int, Row]:
         found: dict[int, Row] = {}
-        if self.record and (self.record.is_derived() or self.record.bars):
+        if self.record and self.record.is_derived():
             return found
 
         every = 1 if self.record else 0

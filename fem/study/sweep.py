@@ -28,6 +28,7 @@ from fem.runs.own import OwnFolder, deck_entry, deck_name
 from fem.runs.progress import LINE_SECONDS, Progress, ProgressBar, shown
 from fem.runs.run_record import COMPLETED
 from fem.runs.sweep_files import CSV, check_format
+from fem.study.certainty.recorded import recorded_of
 from fem.study.points import LoadCase, PointReader, Points, make_grid, points_of, read_cases, spelled
 from fem.study.question import Answer, Jobs, Question
 from fem.study.row import Layout, Record, layout_of
@@ -204,7 +205,7 @@ def sweep(
         )
     check_format(format, output is not None)
     points = make_grid(grid or {}) if cases is None else read_cases(cases)
-    plan = make_plan(deck, points, parameters, history, partial(layout_of, record=record), format)
+    plan = make_plan(deck, points, parameters, history, partial(recorded_of, record=record), format)
     own = None if output is None else sweep_folder(output, plan.model, plan.identity, force=force, form=format)
     with own or nullcontext():
         return carry_out(plan, own, partial(computed, plan, workers=workers, scheduler=scheduler), False, progress)
