@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from fem.arrays import Flags, Floats
+from fem.model.named import series_named
 from fem.runs.frames import si_unit, unit_of
 from fem.show.reading import places_of, plane_within
 from fem.show.shapes import MOST_MODES, REST_COLOUR, SIZE, draw_bars, dress, set_stage, unit
@@ -58,7 +59,7 @@ def extremes(
                 mean = np.bincount(which, y) / np.bincount(which)
                 line = curve(panel, x, mean, place, (label or None) if end == "max" else None)
                 panel.plot(states[last][rows], y, ".", ms=5, color=line.get_color())
-        unit = si_unit(f"{number}_max") if is_si else ""
+        unit = si_unit(series_named(number).column) if is_si else ""
         panel.set_ylabel(number + (f" [{unit}]" if unit else ""))
         tidy(panel)
     axes[-1][0].set_xlabel(last)
@@ -93,7 +94,7 @@ def expected_extremes(table: Mapping[str, Any], is_si: bool) -> Figure:
             panel.set_ylim(
                 least - 0.15 * room, min(max(np.nanmax(np.append(high, most)), most) + 0.1 * room, most + room)
             )
-        unit = si_unit(f"{number}_max") if is_si else ""
+        unit = si_unit(series_named(number).column) if is_si else ""
         panel.set_ylabel(number + (f" [{unit}]" if unit else ""))
         tidy(panel)
     axes[-1][0].set_xticks(range(len(cases)), cases, rotation=30 if len(cases) > 6 else 0)
