@@ -29,7 +29,7 @@ from fem.runs.frames import si_unit
 from fem.runs.own import check_file, listed_names, number_in, read_record, usable_folder
 from fem.runs.read import Missing, Results, open_results
 from fem.runs.run_record import COMPLETED, RUNNING
-from fem.runs.sweep_files import read_columns, table_in
+from fem.runs.sweep_files import FORMATS, read_columns, table_in
 from fem.show import style
 from fem.show.animate import animate
 from fem.show.curves import printed
@@ -599,6 +599,7 @@ def page_of_sweep(folder: Path) -> Page:
     held = {"deck": deck["file"], "held fixed": deck.get("parameters"), "SHA-256 of the deck": deck.get("sha256")}
     asked = {name: value for name, value in deck.items() if name not in ("file", "parameters", "sha256")}
     page.add("Summary", facts(held | values | asked), grid(("verdict", "count"), verdicts.items()))
+    page.add("Load cases", *load_cases(folder, record))
     page.add("Figures", *pictures(folder, record), sweep_figure(table, names))
     drawn_ones = shown_columns(table)
     chosen = [name for name in table if name in (*names, *COUNTED, *drawn_ones)]
@@ -608,6 +609,27 @@ def page_of_sweep(folder: Path) -> Page:
     page.add("Table", grid([name.replace("_", " ") for name in chosen], rows, file.name, note))
     page.add("Software", facts(record.get("versions") or {}))
     return page
+
+
+CASE_TEXTS = ("case", "number", "method", "note")
+"""Columns of a table of load cases that hold no numbers."""
+CASE_COLUMNS = ("case", "number", "seeds", "skewness", "cycles", "max", "max_err", "extreme", "extreme_low",
+                "extreme_high", "method", "values", "damage", "part", "note")  # fmt: skip
+
+
+def load_cases(folder: Path, record: Mapping[str, Any]) -> list[Any]:
+    """The table of load cases, where the sweep has one, without columns that are in the table of the sweep, too."""
+    names = {f"load_cases.{form}" for form in FORMATS} & set(listed_names(record))
+    found = next((path for name in sorted(names) if (path := folder / name).is_file()), None)
+    if found is None:
+        return []
+    table = read_columns(found, CASE_TEXTS)
+    chosen = [name for name in CASE_COLUMNS if name in table]
+    note = (
+        f"Extremes are those to expect in {table['duration'][0]:g}, with 95 % intervals. {found.name} has all columns."
+    )
+    heads = [name.replace("_", " ") for name in chosen]
+    return [grid(heads, zip(*(table[name].tolist() for name in chosen), strict=True), found.name, note)]
 
 
 def range_of(values: Any) -> str:
