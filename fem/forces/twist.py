@@ -42,8 +42,9 @@ SMALL = 1e-2
 """|kb|^2/4 below which phi/|kb| and its derivatives are sums of their series."""
 FOLDED = 1e-3
 """1 + cos phi of a line that is folded back on itself: the direction of its force is undefined."""
-OF_FRAME, OF_ANGLE = 7, 7
-"""States of a frame: T, D, a; and of an angle: m, curvatures about both axes and twist, their moments and torque."""
+OF_FRAME, OF_ANGLE = 7, 10
+"""States of a frame: T, D, a; and of an angle: m, curvatures about both axes and twist, their moments and torque, for
+tables the spins of both bars as their elements run, and m."""
 SLOTS, ROW = 5, 11
 # Entries of ``coupling``: C times the part of l over the natural length of a bar, and this length, of both bars
 PULL1, PULL2, LENGTH1, LENGTH2 = 0, 1, 2, 3
@@ -614,6 +615,9 @@ def note(k: int, own: int, x: Angle, group: Twisted, state: Floats) -> None:
     state[own + 4] = way * group.stiffness[k, 0] * strain[0]
     state[own + 5] = group.stiffness[k, 1] * strain[1]
     state[own + 6] = group.stiffness[k, 2] * strain[2] + pulled(k, x, group)
+    state[own + 7] = state[group.first[0] + OF_FRAME * group.frames[k, 0] + 6]
+    state[own + 8] = state[group.first[0] + OF_FRAME * group.frames[k, 1] + 6]
+    state[own + 9] = x.m
 
 
 @inner_kernel
@@ -737,7 +741,7 @@ def _begun(found: Any, way: Floats) -> Floats:
     t = way / np.linalg.norm(way, axis=1, keepdims=True)
     frames = np.column_stack([t, found.director, np.zeros(len(t))])
     angles = np.zeros((len(found.twist), OF_ANGLE))
-    angles[:, 0] = found.twist
+    angles[:, 0] = angles[:, 9] = found.twist
     return np.concatenate([frames.ravel(), angles.ravel()])
 
 
@@ -767,8 +771,9 @@ def pairs_of(group: Twisted) -> Ints:
 def noted(group: Twisted) -> Ints:
     """Nodes and states of the tables: of angles at one node (a clamp within a line) the first."""
     nodes, which = np.unique(group.nodes[:, 1], return_index=True)
-    first = (int(group.first[0]) if len(nodes) else 0) + OF_FRAME * len(group.spin) + 1
-    return np.column_stack([nodes, first + OF_ANGLE * which])
+    begin = int(group.first[0]) if len(nodes) else 0
+    first = begin + OF_FRAME * len(group.spin) + OF_ANGLE * which
+    return np.column_stack([nodes, first + 1, first + 7, begin + OF_FRAME * group.frames[which, 1] + 3])
 
 
 def size_of(group: Twisted) -> float:
