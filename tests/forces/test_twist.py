@@ -351,14 +351,32 @@ def test_a_body_that_turns_twists_the_line():
     assert history.of_node(9, "RM")[-1] == pytest.approx([2.0, 0.0, 0.0], abs=1e-8)
 
 
+INERTIA = """*ELEMENT, TYPE=MASS, ELSET=M
+20, 9
+*MASS, ELSET=M
+2.
+*ELEMENT, TYPE=ROTARYI, ELSET=R
+21, 9
+*ROTARY INERTIA, ELSET=R
+0.3, 0.4, 0.5
+"""
+
+
+@pytest.mark.parametrize(("moments", "is_told"), [("0., 0.4, 0.4", True), ("0.3, 0.4, 0.5", False)])
+def test_a_slender_body_is_a_swivel_and_this_is_told(moments, is_told):
+    more = BODY.replace("*RIGID", INERTIA.replace("0.3, 0.4, 0.5", moments) + "*RIGID")
+    text = rod(STRAIGHT, None, order=(1, -1, -1), numbers="1., 0.01, 0., 0.01, 0.02", more=more)
+    model = fem.parse_deck(text)
+    told = "the free body of node 9 is slender, with no rotation about its axis: it is a swivel for the line at node 6"
+    assert any(told in notice for notice in model.notices) == is_told
+
+
 def test_a_body_that_spins_on_a_line_is_a_torsion_pendulum():
     """sqrt(GJ/(I L)); the line is light. 300 increments in a period: 1e-3 of the amplitude; ENERGY MOMENTUM: energy."""
-    inertia = "*ELEMENT, TYPE=MASS, ELSET=M\n20, 9\n*MASS, ELSET=M\n2.\n*ELEMENT, TYPE=ROTARYI, ELSET=R\n21, 9\n"
-    inertia += "*ROTARY INERTIA, ELSET=R\n0.3, 0.4, 0.5\n"
     omega = np.sqrt(4.0 / 0.3)
     text = rod(
         STRAIGHT, None, order=(1, -1, -1), numbers="1., 0.01, 0., 0.01, 0.02", density=1e-6,
-        more=BODY.replace("*RIGID", inertia + "*RIGID"),
+        more=BODY.replace("*RIGID", INERTIA + "*RIGID"),
         steps="*INITIAL CONDITIONS, TYPE=VELOCITY\n9, 4, 0.2\n*STEP, NLGEOM, INC=1000\n"
         "*DYNAMIC, DIRECT, TIME INTEGRATOR=ENERGY MOMENTUM\n0.006, 1.8\n*CONTROLS, RESI_GLOB_RELA=1e-11\n"
         "*NODE PRINT, NSET=ALL\nU, UR\n*END STEP",
