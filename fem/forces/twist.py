@@ -411,21 +411,21 @@ def turn_beside(torque: float, x: Angle, forms: Floats, room: Floats) -> None:
 
 
 @inner_kernel
-def add_forces(k: int, factor: float, group: Twisted, force: Floats) -> None:
+def add_forces(k: int, group: Twisted, force: Floats) -> None:
     """Adds the last row of the work array as forces on nodes and torques on spins."""
     room = group.room
     for c in range(3):
         if group.nodes[k, 0] >= 0:
-            force[3 * group.nodes[k, 0] + c] -= factor * room[ROW, c]
-            force[3 * group.nodes[k, 1] + c] += factor * room[ROW, c]
-        force[3 * group.nodes[k, 1] + c] -= factor * room[ROW, 3 + c]
-        force[3 * group.nodes[k, 2] + c] += factor * room[ROW, 3 + c]
+            force[3 * group.nodes[k, 0] + c] -= room[ROW, c]
+            force[3 * group.nodes[k, 1] + c] += room[ROW, c]
+        force[3 * group.nodes[k, 1] + c] -= room[ROW, 3 + c]
+        force[3 * group.nodes[k, 2] + c] += room[ROW, 3 + c]
     for end in range(group.beside[k], 2):
         turned = group.turns[k, end] / group.radius[group.frames[k, end]]
-        force[3 * group.nodes[k, 3 + end]] += factor * turned * room[ROW, 6 + end]
+        force[3 * group.nodes[k, 3 + end]] += turned * room[ROW, 6 + end]
     for c in range(3 if group.beside[k] == 1 else 0):
-        force[3 * group.nodes[k, 3] + c] += factor * room[ROW, 8 + c]
-        force[3 * group.nodes[k, 1] + c] -= factor * room[ROW, 8 + c]
+        force[3 * group.nodes[k, 3] + c] += room[ROW, 8 + c]
+        force[3 * group.nodes[k, 1] + c] -= room[ROW, 8 + c]
 
 
 @inner_kernel
@@ -595,12 +595,13 @@ def evaluate(trial: Trial, group: Twisted, force: Floats, flow: Floats, tangent:
             add_row(ROW, 8, rest, d3, room)
             room[ROW, 6] += rest * r1 * r1 * s1
             room[ROW, 7] += rest * r2 * r2 * s2
-        add_forces(k, 1.0, group, force)
+        add_forces(k, group, force)
         if has_tangent:
             slopes(k, trial.weight * share, x, group)
-            add_matrix(k, group, tangent)
         if trial.rate != 0.0 and group.viscosity[k, 0] + group.viscosity[k, 2] > 0.0:
-            resist(k, trial, group, force, flow, tangent)
+            resist(k, has_tangent, trial, group, force, flow)
+        if has_tangent:
+            add_matrix(k, group, tangent)
     return energy
 
 
@@ -634,9 +635,10 @@ def foreseen(k: int, which: int, trial: Trial, group: Twisted) -> Vector:
 
 
 @inner_kernel
-def resist(k: int, trial: Trial, group: Twisted, force: Floats, flow: Floats, tangent: Tangent) -> None:
-    """Forces of BETA: the rates of k1, k2 and m times viscosities, along their gradients at the place foreseen."""
-    room, ahead = group.room, trial.ahead
+def resist(k: int, has_tangent: bool, trial: Trial, group: Twisted, force: Floats, flow: Floats) -> None:
+    """Forces of BETA: the rates of k1, k2 and m times viscosities, along their gradients at the place foreseen. Adds
+    their tangent to the work array."""
+    room, forms, ahead = group.room, group.forms, trial.ahead
     dof1, dof2 = 3 * group.nodes[k, 3], 3 * group.nodes[k, 4]
     turned1 = group.turns[k, 0] / group.radius[group.frames[k, 0]]
     turned2 = group.turns[k, 1] / group.radius[group.frames[k, 1]]
@@ -662,23 +664,33 @@ def resist(k: int, trial: Trial, group: Twisted, force: Floats, flow: Floats, ta
         s2 = turned2 * rate * (trial.u1[dof2] - trial.u0[dof2])
     if group.beside[k] == 1:
         s1 = 0.0
+    gradient(0, 1.0, 0.0, 0.0, 0.0, x, forms)
+    gradient(1, 0.0, 1.0, 0.0, 0.0, x, forms)
+    gradient(2, 0.0, 0.0, 1.0, 0.0, x, forms)
     for i in range(11):
-        for j in range(11):
-            room[i, j] = 0.0
+        room[ROW, i] = 0.0
     for part in range(3):
-        viscosity = group.viscosity[k, part]
-        one, two, twist = 1.0 if part == 0 else 0.0, 1.0 if part == 1 else 0.0, 1.0 if part == 2 else 0.0
-        gradient(ROW, one, two, twist, 0.0, x, room)
-        speed = dot(read(0, room[ROW]), v1) + dot(read(3, room[ROW]), v2) + room[ROW, 6] * s1 + room[ROW, 7] * s2
-        speed += dot(read(8, room[ROW]), v3)
-        add_forces(k, viscosity * speed, group, force)
-        if flow.shape[0] > 0:
-            add_forces(k, viscosity * speed, group, flow)
+        speed = dot(read(0, forms[part]), v1) + dot(read(3, forms[part]), v2) + dot(read(8, forms[part]), v3)
+        speed = group.viscosity[k, part] * (speed + forms[part, 6] * s1 + forms[part, 7] * s2)
         for i in range(11):
-            for j in range(11):
-                room[i, j] += trial.weight * trial.rate * viscosity * room[ROW, i] * room[ROW, j]
-    if tangent.block.shape[0] > 0:
-        add_matrix(k, group, tangent)
+            room[ROW, i] += speed * forms[part, i]
+    add_forces(k, group, force)
+    if flow.shape[0] > 0:
+        add_forces(k, group, flow)
+    if has_tangent and group.beside[k] == 1:
+        damp(11, k, trial.weight * trial.rate, group.viscosity, forms, room)
+    elif has_tangent:
+        damp(8, k, trial.weight * trial.rate, group.viscosity, forms, room)
+
+
+@inner_kernel
+def damp(count: int, k: int, scale: float, viscosity: Floats, forms: Floats, room: Floats) -> None:
+    """Adds the derivative of the forces of BETA by its numbers."""
+    for i in range(count):
+        f0 = scale * viscosity[k, 0] * forms[0, i]
+        f1, f2 = scale * viscosity[k, 1] * forms[1, i], scale * viscosity[k, 2] * forms[2, i]
+        for j in range(count):
+            room[i, j] += f0 * forms[0, j] + f1 * forms[1, j] + f2 * forms[2, j]
 
 
 NOTHING = Twisted(
