@@ -232,8 +232,8 @@ def check_twists(draft: Draft, model: Model) -> None:
         if len(swivels) and len(mesh.node_sets[body.corners or ""]) == 2:
             names = listed(mesh.node_names[model.bent_at[0][swivels, 1]].tolist())
             draft.notice(
-                f"the free body of node {mesh.named(int(mesh.node_labels[mesh.nodes_of(body.node)[0]]))} is slender, with "
-                f"no rotation about its axis: it is a swivel for the line at node {names}, which it does not twist"
+                f"the free body of node {mesh.node_names[mesh.nodes_of(body.node)[0]]} is slender, with no rotation "
+                f"about its axis: it is a swivel for the line at node {names}, which it does not twist"
             )
     try:
         found = find_twists(model, natural_lengths(mesh, model.rest_lengths))

@@ -133,7 +133,7 @@ def carried(v: Vector, before: Vector, after: Vector) -> Vector:
 
 @inner_kernel
 def solid(x: Vector, y: Vector, z: Vector, v: Vector) -> float:
-    """Solid angle of four unit vectors in turn: of x, y, z and x, z, v, whose halves are the angles of complex numbers."""
+    """Solid angle of four unit vectors in turn: of x, y, z and of x, z, v; halves are angles of complex numbers."""
     real, other = 1.0 + dot(x, y) + dot(y, z) + dot(z, x), 1.0 + dot(x, z) + dot(z, v) + dot(v, x)
     volume, second = dot(x, cross(y, z)), dot(x, cross(z, v))
     return 2.0 * math.atan2(volume * other + second * real, real * other - volume * second)
@@ -259,7 +259,7 @@ def gradient(row: int, pa: float, pb: float, moment: float, held: float, x: Angl
     f1 = 2.0 * x.f1
     qa = pa * (x.f + f1 * x.wa * x.wa) + pb * f1 * x.wa * x.wb
     qb = pb * (x.f + f1 * x.wb * x.wb) + pa * f1 * x.wa * x.wb
-    s, c, ka, kb = of_w(qa, qb, x)
+    s, _, ka, kb = of_w(qa, qb, x)
     n, ma, mb = moment + 0.5 * s, 0.5 * moment * x.wa, 0.5 * moment * x.wb
     g1, g2 = blend(mb + kb, x.b, ma - ka, x.a), blend(mb - kb, x.b2, ma + ka, x.a2)
     write_row(row, 0, blend(1.0 / x.n1, g1, held * (s - n), x.held1), room)
@@ -300,8 +300,8 @@ def slopes(k: int, scale: float, x: Angle, group: Twisted) -> None:
         w1:  - q1 w2 X/4 + (q1 w1/2 + q2 w2/4) Y - q2 s + h P        s:  - K1 Y - K2 X + h (w1 Q - w2 P)
         w2:  - (q1 w1/4 + q2 w2/2) X + q2 w1 Y/4 + q1 s + h Q        r:  - K1 Q - K2 P + h (w1 Y - w2 X)
 
-    Then ``lengthen`` adds what is due to lengths, and to directions at the start of the increment. What is not symmetric
-    cancels in the sum, because it is the second derivative of an energy.
+    Then ``lengthen`` adds what is due to lengths, and to directions at the start of the increment. What is not
+    symmetric cancels in the sum, because it is the second derivative of an energy.
     """
     forms, stiffness, own, on_body = group.forms, group.stiffness, group.coupling, group.beside[k] == 1
     strain = strains_of(k, x, group)

@@ -300,9 +300,7 @@ def fill_band(number: Ints, width: int, linear: LinearSystem, band: Floats) -> N
 
 
 @inner_kernel
-def place_block(
-    i: int, j: int, at: int, first: int, values: Floats, number: Ints, width: int, band: Floats
-) -> None:
+def place_block(i: int, j: int, at: int, first: int, values: Floats, number: Ints, width: int, band: Floats) -> None:
     """Adds a block, rows from dof i, columns from dof j, which stands in a row of ``values`` from ``first``."""
     for a in range(3):
         row = number[i + a]

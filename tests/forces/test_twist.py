@@ -275,8 +275,8 @@ def test_twist_of_a_straight_line_between_clamps():
     for end, sign in ((6, 1.0), (1, -1.0)):
         text = rod(
             places, None, order=(1, -1, -1), numbers="1., 0.01, 0., 0.01, 0.02", supports="1, ENCASTRE\n6, ENCASTRE",
-            steps=STATIC.format(increment=1.0, acting=f"*BOUNDARY\n{end}, 4, 4, 0.7853981633974483").replace("SMT", "SMT, SPT, SDT"),
-        )  # fmt: skip
+            steps=STATIC.format(increment=1.0, acting=f"*BOUNDARY\n{end}, 4, 4, 0.7853981633974483"),
+        ).replace("SMT", "SMT, SPT, SDT")  # fmt: skip
         history = fem.run(fem.parse_deck(text))
         torque = np.array([history.of_node(node, "SMT")[-1][2] for node in range(1, 7)])
         assert torque == pytest.approx(sign * 8.0 * 0.25 * np.pi / 2.0, rel=1e-9)
@@ -428,7 +428,9 @@ def test_a_closed_line_keeps_twist_and_writhe_together():
 
     text = rod(shape(0.0), None, order=(1, 1, -1), numbers="1., 1e-3, 0., 1e-3, 1e-3", supports="1, 1, 3")
     system = assemble(fem.parse_deck(text.replace("11, 11, 12\n", "11, 11, 12\n13, 1, 12\n")))
-    own = slice(int(system.families[FAMILIES.index(TWIST)].first[0]) + OF_FRAME * len(system.twists.spin), None, OF_ANGLE)
+    own = slice(
+        int(system.families[FAMILIES.index(TWIST)].first[0]) + OF_FRAME * len(system.twists.spin), None, OF_ANGLE
+    )
     state, u = system.state, np.zeros(system.size)
     begun = state[own].sum() + 2.0 * np.pi * writhe(shape(0.0))
     for p in np.linspace(0.0, 1.0, 13)[1:]:

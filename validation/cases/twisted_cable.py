@@ -24,7 +24,14 @@ BARS = (10, 20)
 
 
 def rod(
-    places: np.ndarray, section: str, young: float, shear: float, supports: str, steps: str, n1: str = "", flag: str = ""
+    places: np.ndarray,
+    section: str,
+    young: float,
+    shear: float,
+    supports: str,
+    steps: str,
+    n1: str = "",
+    flag: str = "",
 ) -> fem.History:
     """A line through places; supports and steps may contain <END>, its last node."""
     nodes = "\n".join(f"{i + 1}, " + ", ".join(repr(float(x)) for x in place) for i, place in enumerate(places))
@@ -160,7 +167,11 @@ PARTS = {
     "ring, turn of an end that buckles it": (ring, 3e-2, "Michell, 2 pi sqrt(3) EI/GJ: 1.5e-2"),
 }
 PARTS |= {
-    f"clamped, torque that buckles it at T = {tension:g} EI/L^2": (partial(clamped, tension), 4e-2, "Greenhill's equation")
+    f"clamped, torque that buckles it at T = {tension:g} EI/L^2": (
+        partial(clamped, tension),
+        4e-2,
+        "Greenhill's equation",
+    )
     for tension in torsion.CLAMPED
 }
 

@@ -42,13 +42,14 @@ def torsional_frequency(number: int, length: float, torsion: float, polar: float
     """Circular frequency of a rod clamped at one end: (2 n - 1) pi/(2 L) sqrt(GJ/Ip)."""
     return float((2 * number - 1) * np.pi / (2.0 * length) * np.sqrt(torsion / polar))
 
+
 CLAMPED = {0.0: 8.98681891, 20.0: 11.80040, 50.0: 15.58930}
 """T L^2/EI -> M L/EI at which a straight rod between clamps buckles. Without tension tan(x/2) = x/2; with it the
 ``clamped_determinant`` vanishes."""
 
 
 def clamped_determinant(torque: float, tension: float) -> complex:
-    """Of a rod of length and EI 1 between clamps: w = y + i z, which a torque and a tension bend, is the sum of 1, s and
+    """Of a rod of length and EI 1 between clamps: w = y + i z, which a torque and a tension bend, is a sum of 1, s and
     exp(i k s) with k^2 - M k + T = 0 (Greenhill 1883); w and its slope are zero at both ends."""
     first, second = np.roots([1.0, -torque, tension])
     one, two = np.exp(1j * first), np.exp(1j * second)
