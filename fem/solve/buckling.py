@@ -135,6 +135,11 @@ def find_factors(
     notices = _notices(stage, response, factors, wanted, missing)
     if free:
         notices.append(f"*BUCKLE: {listed_motions(stage, free)}: the shapes have no part along them")
+    if stage.system.twists is not None:
+        notices.append(
+            "*BUCKLE: changes of moments and torques of lines that twist are left out; they matter where the loads of "
+            "the step bend or twist these: *FREQUENCY near the load and *STATIC, RIKS take all of it"
+        )
     return modes, notices
 
 
