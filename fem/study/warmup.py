@@ -120,8 +120,8 @@ def wanted_units() -> Collection[Job]:
 
 def shortened(model: Model) -> Model:
     """A model with two increments in each dynamic step, and without responses over many frequencies. Automatic
-    increments are so short that errors do not shorten them, which would give a hundred of them. Many nodes go no further
-    than to their statics, which take long as Python functions; those of few nodes call the same.
+    increments are so short that errors do not shorten them, which would give a hundred of them. Many nodes go no
+    further than to their statics, which take long as Python functions; those of few nodes call the same.
     """
     steps = []
     for step in model.steps:
