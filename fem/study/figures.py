@@ -99,7 +99,8 @@ def expected_extremes(table: Mapping[str, Any], is_si: bool) -> Figure:
         tidy(panel)
     axes[-1][0].set_xticks(range(len(cases)), cases)
     if len(cases) > 6:
-        axes[-1][0].tick_params(axis="x", labelrotation=30.0)
+        for label in axes[-1][0].get_xticklabels():
+            label.set(rotation=30.0, ha="right")
     axes[-1][0].set_xlim(-0.5, len(cases) - 0.5)
     legend_below(axes[0][0])
     return figure
