@@ -18,7 +18,7 @@ from fem.arrays import Flags, Floats
 from fem.model.named import series_named
 from fem.runs.frames import si_unit, unit_of
 from fem.show.reading import places_of, plane_within
-from fem.show.shapes import MOST_MODES, REST_COLOUR, SIZE, draw_bars, dress, set_stage, unit
+from fem.show.shapes import FLATTER, MOST_MODES, SIZE, draw_bars, draw_shape, dress, set_stage, unit
 from fem.show.style import MOST_CURVES, OKABE_ITO, SMALL, TITLE, WIDTH, curve, legend_below, panels, tidy
 from fem.study.points import is_seed
 
@@ -410,10 +410,11 @@ def mechanisms(found: Rigidity, is_si: bool) -> Figure:
     title = f"Mechanisms: {count} of {found.sizes[1]}"
     figure, panels, axes, middle, half = structure_stage(np.concatenate([x, place[None]]), count, title)
     for number, (panel, shape) in enumerate(zip(panels, x, strict=True), start=1):
-        draw_bars(panel, place[lines][:, :, axes], None, None, REST_COLOUR)
-        draw_bars(panel, shape[lines][:, :, axes], None, None, OKABE_ITO[0])
-        panel.set_title(f"mechanism {number}\nK_G = {found.stiffness[number - 1]:.5g}", fontsize=SMALL)
-        dress(unit_of("length", is_si), panel, axes, middle, half)
+        draw_shape(panel, place[lines][:, :, axes], shape[lines][:, :, axes])
+        stiffness = f"{found.stiffness[number - 1]:.5g}" + " N/m" * is_si
+        panel.set_title(f"mechanism {number}\nK_G = {stiffness}", fontsize=SMALL)
+        dress(unit_of("length", is_si), panel, axes, middle, half, FLATTER)
+    legend_below(panels[0])
     return figure
 
 
