@@ -244,7 +244,8 @@ def _change(
     np.subtract.at(load.reshape(-1, 3), j, push)
     small = spectrum.solve(transform.T @ load)
     if small is None:
-        raise ModelError("*BUCKLE: the state before the step is a mechanism: its stiffness is singular")
+        what = "the state before the step is a mechanism: its stiffness is singular"
+        raise ModelError(f"*BUCKLE: {what}; fem rigidity shows how it moves")
     u = np.asarray(transform @ small).reshape(-1, 3)
     w = u[j] - u[i]
     along, q = (n * w).sum(axis=1), tangent[GEOMETRIC]
@@ -253,7 +254,7 @@ def _change(
     density = (forces - q * along) / length  # of the force densities
     largest = float(np.abs(load).max(initial=0.0))
     if largest == 0.0 or np.abs(forces).max(initial=0.0) <= NO_EFFECT * largest:
-        raise ModelError("*BUCKLE: the loads of the step change no force of a bar; give *CLOAD, *DLOAD or *TEMPERATURE")
+        raise ModelError("*BUCKLE: the loads of the step change no force of a bar: do they act on supports only?")
     squares = (tangent[P : P + 3] ** 2).sum(axis=0)
     across = np.where(is_green, density, forces / length)
     axial = np.where(is_green, 0.0, -across / np.where(squares > 0.0, squares, 1.0))

@@ -87,6 +87,10 @@ BOB, GRAV, 9.81, 0, 0, -1
 """
 
 
+MANY = 20
+"""Nodes with which statics as Python functions take seconds."""
+
+
 def compile_all(further: Callable[[], Collection[Job]] = tuple) -> None:
     """Compile what runs, tangent maps and plots call, and ``further`` units, if everything is not there yet.
 
@@ -116,13 +120,16 @@ def wanted_units() -> Collection[Job]:
 
 def shortened(model: Model) -> Model:
     """A model with two increments in each dynamic step, and without responses over many frequencies. Automatic
-    increments are so short that errors do not shorten them, which would give a hundred of them.
+    increments are so short that errors do not shorten them, which would give a hundred of them. Many nodes go no
+    further than to their statics, which take long as Python functions; those of few nodes call the same.
     """
     steps = []
     for step in model.steps:
         if dynamic := step.dynamic:
             dt = dynamic.dt if dynamic.direct else dynamic.dt / 64.0
             step = replace(step, procedure=replace(dynamic, dt=dt, period=min(dynamic.period, 2.0 * dt)))
+        if step.static and len(model.mesh.coordinates) > MANY:
+            break
         if not step.harmonic:
             steps.append(step)
     return replace(model, steps=tuple(steps))
