@@ -23,8 +23,8 @@ from fem.study.lanes.march import close_lanes, couple, eliminate, has_plan
 
 MOST = 20
 """Largest number of solves of an increment."""
-SAME = 1e-11
-"""A correction of derivatives below this fraction of the largest one is none."""
+SAME = 1e-10
+"""A correction of derivatives below this fraction of the largest one is not made."""
 STALLS = 1e-6
 """Below this one that does not halve is round-off."""
 STOPPED, WHERE, LAST, WORST, SOLVES = 0, 1, 2, 3, 4
@@ -54,11 +54,12 @@ def lead(scheme: Coefficients, dt: float, known: Floats, k: int, problem: Proble
 
 @inner_kernel
 def is_settled(work: Scratch, problem: Problem, outcome: Floats) -> bool:
-    """Whether the last correction changed the derivatives by round-off."""
+    """Whether a correction changes the derivatives by round-off."""
     change, most = 0.0, 0.0
     for dof in range(work.du.shape[0]):
         change = max(change, steepest(work.du[dof]))
         most = max(most, max(steepest(work.u[dof]), steepest(problem.nodes.place[dof])))
+    most = max(most, change)
     before = outcome[LAST]
     outcome[LAST] = change / most if most > 0.0 else 0.0
     return bool(outcome[LAST] <= SAME or (outcome[LAST] < STALLS and outcome[LAST] >= 0.5 * before))
@@ -66,25 +67,34 @@ def is_settled(work: Scratch, problem: Problem, outcome: Floats) -> bool:
 
 @inner_kernel
 def solve_increment(is_symmetric: bool, is_bare: bool, k: int, through: Passage, outcome: Floats) -> float:
-    """The equilibrium of increment k with its derivatives; returns the stored energy."""
+    """The equilibrium of increment k with its derivatives; returns the stored energy.
+    The first solve moves the displacements, too, by what the run's own criterion has left; from then on they stay, as
+    at a kink (a node just above the bottom) full steps may go to and fro. Those of rods, whose pulls are not known from
+    the run, move on."""
     scheme, problem, loading = through.scheme, through.problem, through.loading
     motion, work, nodes, families = through.motion, through.work, through.problem.nodes, through.problem.families
-    dt = loading.dt[k]
-    for _ in range(MOST):
-        evaluate(in_increment(scheme, k, problem, loading, motion, work), problem, work)
+    dt, energy, has_rods = loading.dt[k], 0.0, problem.bars.rods.shape[0] > 0
+    for number in range(MOST):
+        energy = evaluate(in_increment(scheme, k, problem, loading, motion, work), problem, work)
         residual(scheme, problem, work)
+        if number > 0 and not has_rods:
+            for dof in range(work.residual.shape[0]):
+                work.residual[dof] -= common(work.residual[dof])
         couple(families, scheme, dt, through)
         if not is_bare:
             nodal_blocks(scheme, dt, problem, work)
         diagonal = diagonal_of(CORRECT, is_bare, scheme, dt, nodes)
         if not eliminate(families, is_symmetric, not is_bare, ROUND_OFF, False, diagonal, through):
             outcome[STOPPED], outcome[WHERE] = 1.0, k
-            return 0.0
-        correct(scheme, dt, False, problem, work)
+            return energy
         outcome[SOLVES] += 1.0
-        if is_settled(work, problem, outcome):
+        is_last = is_settled(work, problem, outcome)
+        if is_last and not has_rods:  # forces are those of this place
+            return energy
+        correct(scheme, dt, False, problem, work)
+        if is_last:
             break
-    energy: float = evaluate(in_increment(scheme, k, problem, loading, motion, work), problem, work)
+    energy = evaluate(in_increment(scheme, k, problem, loading, motion, work), problem, work)
     residual(scheme, problem, work)
     return energy
 
