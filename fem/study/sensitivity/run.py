@@ -48,7 +48,7 @@ NUMBERS = ("increments", "kinematics", "values")
 """Fields of a record that are numbers of increments."""
 POOR, LOST = 1e-8, 1e-2
 """Fraction of the derivatives of an increment that is left after all solves: it is told, and there is no derivative."""
-VERIFIED = ("fluid",)
+VERIFIED = ("fluid", "added mass", "seabed", "depth grids", "bending", "damping of bending")
 """Families of forces whose derivatives have been compared with differences of runs."""
 SAME_MODE = 1e-6
 """Frequencies closer than this are of one multiple mode."""
