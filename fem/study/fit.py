@@ -36,7 +36,7 @@ from fem.runs.progress import Progress, showing
 from fem.show.style import save_png
 from fem.study.figures import residuals
 from fem.study.points import number, parameter_of
-from fem.study.question import Answer, Job, Question
+from fem.study.question import Answer, Job
 from fem.study.sensitivity.derivatives import differentiated
 from fem.study.sensitivity.duals import MOST, NoDerivative
 from fem.study.table import write_columns
@@ -94,7 +94,7 @@ class Runs:
         deck: Prepared,
         varied: Sequence[Fitted],
         own: Sequence[Mapping[str, float]],
-        questions: Sequence[Question],
+        questions: Sequence[Observed],
         workers: int | None,
         stack: ExitStack,
         progress: Progress,
