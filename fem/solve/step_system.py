@@ -250,9 +250,11 @@ def no_tangent(system: System, bars: Bars) -> Tangent:
     return Tangent(bars.nodes, bar_tangent, off, block, system.pairs, cross)
 
 
-def loading(stage: StepSystem, motion: Motion, time: Floats, exact_dt: Floats) -> Loading:
-    """Loads in the increments that end at ``time[1:]`` and begin at ``time[0]``."""
-    moving, factors = stage.environment.supports.moving(motion.u), stage.loads.factors(time)
+def loading(stage: StepSystem, motion: Motion, time: Floats, exact_dt: Floats, moving: Ints | None = None) -> Loading:
+    """Loads in the increments that end at ``time[1:]`` and begin at ``time[0]``. ``moving``: supports that move; None:
+    those that have not arrived."""
+    moving = stage.environment.supports.moving(motion.u) if moving is None else moving
+    factors = stage.loads.factors(time)
     supports = support_motion(stage, stage.environment.supports, moving, time, exact_dt)
     thermal = thermal_rows(stage.system, stage.environment, time)
     loads = stage.loads.vectors, stage.loads.is_gravity, weighted(stage, factors), factors
