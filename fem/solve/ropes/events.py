@@ -28,7 +28,7 @@ from fem.solve.newton.groups import CONTROL, MEMORY, ROW, Ledger, Loading, Motio
 from fem.solve.rope_states import gaps_of
 from fem.solve.ropes.complementarity import NoPulls, move_to_nearest
 from fem.solve.ropes.instants import ALLOWED, Switched
-from fem.solve.ropes.watched import Failed, copy_of, restore
+from fem.solve.ropes.watched import Failed, Marched, copy_of, restore
 from fem.solve.step_system import NO_ROPES, loading_at
 
 RESOLUTION, FRACTION = 1e-10, 1e-7
@@ -87,9 +87,9 @@ class Events(Switched):
     def _through(self, begin: float, end: float, dt: float) -> tuple[Ledger, Loading]:
         """Pass all events of an increment."""
         iterations, self.now = 0.0, begin
-        for _ in range(MOST_EVENTS):
+        for turn in range(MOST_EVENTS):
             now, nothing = self.now, np.zeros(len(self.taut), np.bool_)
-            if end - now >= self._short:
+            if end - now >= self._short and turn:  # the whole increment has been tried: ``march``
                 control, kept, chunk = self._march(now, end, dt if now == begin else end - now, self.ropes)
                 iterations += kept.increments[0, ROW.iterations]
                 if control[CONTROL.increment] == 1:
@@ -176,20 +176,28 @@ class Events(Switched):
         motion = self.step_run.progress.motion
         saved = copy_of(motion)
 
-        def after_march(step: float) -> Floats:
-            return self.trial(begin, begin + step, lambda: self.excess(motion))
+        room, known = list[Marched](), dict[float, tuple[Floats, Floats, Floats]]()
+
+        def after(step: float) -> tuple[Floats, Floats, Floats]:
+            """Excess of all ropes after ``step``, with constant states; ``_peaks`` within it."""
+            if step not in known:
+                known[step] = self.trial(begin, begin + step, lambda: read(step), room)
+            return known[step]
+
+        def read(step: float) -> tuple[Floats, Floats, Floats]:
+            return self.excess(motion), *self._peaks(step, saved, motion)
 
         short, now = self._short, self.excess(motion)
-        later, basis = after_march(short), self.states.basis
+        later, basis = after(short)[0], self.states.basis
 
         def excess(step: float) -> Floats:
-            """Excess of all ropes after ``step``, with constant states."""
-            found = after_march(step)
+            """The same; that of short times is interpolated for taut ropes."""
+            found = after(step)[0]
             return np.where(basis & (step < short), now + (later - now) * step / short, found)
 
         def touch(step: float) -> float:
             """Time at which a slack rope that is too long only before ``step`` is longest; otherwise ``step``."""
-            peak, part = self.trial(begin, begin + step, lambda: self._peaks(step, saved, motion))
+            _, peak, part = after(step)
             return step * float(part[~basis & (peak > limit)].min(initial=1.0))
 
         limit = np.where(basis, 0.0, self.ropes.allowance)
@@ -197,7 +205,7 @@ class Events(Switched):
         high = end - begin
         for _ in range(np.count_nonzero(~basis)):
             earlier = touch(high)
-            if not (earlier < high and np.any((after_march(earlier) > limit) & ~basis)):
+            if not (earlier < high and np.any((after(earlier)[0] > limit) & ~basis)):
                 break
             high = earlier
         return EventSearch(excess, limit, now, basis, self.length, held, self._sharp).run(high)
