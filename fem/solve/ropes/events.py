@@ -87,9 +87,9 @@ class Events(Switched):
     def _through(self, begin: float, end: float, dt: float) -> tuple[Ledger, Loading]:
         """Pass all events of an increment."""
         iterations, self.now = 0.0, begin
-        for turn in range(MOST_EVENTS):
+        for _ in range(MOST_EVENTS):
             now, nothing = self.now, np.zeros(len(self.taut), np.bool_)
-            if end - now >= self._short and turn:  # the whole increment has been tried: ``march``
+            if end - now >= self._short:
                 control, kept, chunk = self._march(now, end, dt if now == begin else end - now, self.ropes)
                 iterations += kept.increments[0, ROW.iterations]
                 if control[CONTROL.increment] == 1:
