@@ -83,9 +83,7 @@ class Watched:
                 "at the start of the step"
             )
 
-    def _march(
-        self, begin: float, end: float, dt: float, ropes: Ropes, room: list[Marched] | None = None
-    ) -> Marched:
+    def _march(self, begin: float, end: float, dt: float, ropes: Ropes, room: list[Marched] | None = None) -> Marched:
         """One increment of any size, without a check of its local error; Failed: it has no solution.
         room  of a trial: that of an earlier one from the same state, whose arrays are used again; empty: not yet"""
         m, limits = self.step_run, self.step_run.stage.limits
