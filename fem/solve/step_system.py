@@ -274,12 +274,9 @@ def rest_of(chunk: Loading, motion: Motion, stage: StepSystem, time: Floats, exa
     wanted = (chunk.time[first:], time), (chunk.dt[first:], exact_dt), (chunk.support_dofs, moving)
     if first < 0 or not all(np.array_equal(*pair) for pair in wanted):
         return None
-    same = (
-        "vectors",
-        "is_gravity",
-        "support_dofs",
-        *(("thermal_end", "thermal_mean") if len(chunk.thermal_end) == 1 else ()),
-    )
+    same = {"vectors", "is_gravity", "support_dofs"}
+    if len(chunk.thermal_end) == 1:
+        same |= {"thermal_end", "thermal_mean"}
     late = {name: array[first:] for name, array in chunk._asdict().items() if name not in same}
     return chunk._replace(**late)
 
