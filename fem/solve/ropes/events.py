@@ -174,21 +174,21 @@ class Events(Switched):
     def _first(self, begin: float, end: float) -> tuple[float, Flags]:
         """Time to the first event of the increment, and the ropes that it concerns."""
         motion = self.step_run.progress.motion
-        saved = copy_of(motion)
+        saved, basis = copy_of(motion), self.states.basis
+        room, known = list[Marched](), dict[float, tuple[Floats, tuple[Floats, Floats]]]()
 
-        room, known = list[Marched](), dict[float, tuple[Floats, Floats, Floats]]()
-
-        def after(step: float) -> tuple[Floats, Floats, Floats]:
-            """Excess of all ropes after ``step``, with constant states; ``_peaks`` within it."""
+        def after(step: float) -> tuple[Floats, tuple[Floats, Floats]]:
+            """Excess of all ropes after ``step``, with constant states; where some are slack ``_peaks`` within it."""
             if step not in known:
                 known[step] = self.trial(begin, begin + step, lambda: read(step), room)
             return known[step]
 
-        def read(step: float) -> tuple[Floats, Floats, Floats]:
-            return self.excess(motion), *self._peaks(step, saved, motion)
+        def read(step: float) -> tuple[Floats, tuple[Floats, Floats]]:
+            found = self.excess(motion)
+            return found, (found, found) if basis.all() else self._peaks(step, saved, motion)
 
         short, now = self._short, self.excess(motion)
-        later, basis = after(short)[0], self.states.basis
+        later = after(short)[0]
 
         def excess(step: float) -> Floats:
             """The same; that of short times is interpolated for taut ropes."""
@@ -197,7 +197,7 @@ class Events(Switched):
 
         def touch(step: float) -> float:
             """Time at which a slack rope that is too long only before ``step`` is longest; otherwise ``step``."""
-            _, peak, part = after(step)
+            peak, part = after(step)[1]
             return step * float(part[~basis & (peak > limit)].min(initial=1.0))
 
         limit = np.where(basis, 0.0, self.ropes.allowance)
