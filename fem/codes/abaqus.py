@@ -97,7 +97,7 @@ def beam_lines(name: str, model: Model) -> list[str]:
         n1 = tuple(np.eye(3)[along.argmin()].tolist())
     second = section.second or section.inertia
     rows = [(section.area, section.inertia, 0.0, second, section.torsion), n1 or N1]
-    rows.append((material.young, shear_modulus(section, material)))
+    rows.append((material.young or 0.0, shear_modulus(section, material)))
     head = f"*BEAM GENERAL SECTION, SECTION=GENERAL, ELSET={name}, DENSITY={number(material.density)}"
     return [head, *(", ".join(map(number, row)) for row in rows)]
 
