@@ -569,10 +569,19 @@ def whole(bars: Bars, index: Ints) -> Ints:
     return np.concatenate([index, index[bars.kinds[index, 0] == LEG] + 1])
 
 
+def rod_places(bars: Bars) -> tuple[Ints, Ints]:
+    """Rows and dofs of the values of ``rod_gradients``."""
+    dofs = np.concatenate([(3 * bars.nodes[bars.rods, end, None] + np.arange(3)).ravel() for end in (1, 0)])
+    return np.tile(np.repeat(rows_of(bars), 3), 2), dofs
+
+
+def rod_values(bars: Bars, bar_tangent: Floats, row: int = Q) -> Floats:
+    """Values of ``rod_gradients``."""
+    values: Floats = bar_tangent[row : row + 3, bars.rods].T.ravel()
+    return np.concatenate([values, -values])
+
+
 def rod_gradients(bars: Bars, bar_tangent: Floats, row: int = Q) -> tuple[Ints, Ints, Floats]:
     """Rows, dofs and values of G (constraints, 3n), which add up: p or q (``row``) of a rod at its second node, minus
     that at its first."""
-    values: Floats = bar_tangent[row : row + 3, bars.rods].T.ravel()
-    dofs = np.concatenate([(3 * bars.nodes[bars.rods, end, None] + np.arange(3)).ravel() for end in (1, 0)])
-    rows = np.tile(np.repeat(rows_of(bars), 3), 2)
-    return rows, dofs, np.concatenate([values, -values])
+    return *rod_places(bars), rod_values(bars, bar_tangent, row)

@@ -245,9 +245,13 @@ def derivatives(curve: Curve, time: Floats, orders: Sequence[int], after: bool =
         return [np.full(len(time), curve.value if order == 0 else 0.0) for order in orders]
     if isinstance(curve, Follow):
         time = time - curve.origin
-        if curve.amplitude.definition in ("SWEEP", "PERIODIC"):
-            rule = _sweep if curve.amplitude.definition == "SWEEP" else _periodic
-            return [rule(curve.amplitude, time, order, after) for order in orders]
+        if curve.amplitude.definition == "SWEEP":
+            return [_sweep(curve.amplitude, time, order, after) for order in orders]
+        if curve.amplitude.definition == "PERIODIC":
+            if len(time) > SHORT:
+                return _periodic(curve.amplitude, time, orders, after)
+            rows = [_periodic_at(curve.amplitude, each, orders, after) for each in time.tolist()]
+            return list(np.array(rows).reshape(-1, len(orders)).T)
         breaks, coefficients = _segments(curve.amplitude)
     else:
         breaks, coefficients, *_ = curve.table()
@@ -366,20 +370,42 @@ def _sweep(amplitude: Amplitude, time: Floats, order: int, after: bool) -> Float
     return np.where(has_begun, found, 0.0) + (amplitude.mean if order == 0 else 0.0)
 
 
-def _periodic(amplitude: Amplitude, time: Floats, order: int, after: bool) -> Floats:
+def _periodic(amplitude: Amplitude, time: Floats, orders: Sequence[int], after: bool) -> list[Floats]:
     phase = time - amplitude.start
-    total = np.zeros_like(time)
+    totals = [np.zeros_like(time) for _ in orders]
     for n, (a, b) in enumerate(amplitude.fourier, start=1):
         w = n * amplitude.omega
-        # d/dt turns the phase by a quarter: cos(x + m pi/2), sin(x + m pi/2)
-        turn = (np.cos, lambda x: -np.sin(x), lambda x: -np.cos(x), np.sin)[order % 4]
-        turn_b = (np.sin, np.cos, lambda x: -np.sin(x), lambda x: -np.cos(x))[order % 4]
-        parts = [factor * f(w * phase) for factor, f in ((a, turn), (b, turn_b)) if factor != 0.0]
-        total += w**order * sum(parts)
+        cosine, sine = np.cos(w * phase), np.sin(w * phase)
+        turned = cosine, -sine, -cosine, sine  # d/dt turns the phase by a quarter: cos(x + m pi/2)
+        for total, order in zip(totals, orders, strict=True):
+            parts = (a, turned[order % 4]), (b, turned[(order + 3) % 4])
+            total += w**order * sum(factor * part for factor, part in parts if factor != 0.0)
     near = NEAR * (np.abs(time) + abs(amplitude.start))
-    has_begun = phase >= -near if after or order == 0 else phase > near
-    total = np.where(has_begun, total, 0.0)
-    return total + amplitude.mean if order == 0 else total
+    has_begun, late = phase >= -near, phase > near
+    for total, order in zip(totals, orders, strict=True):
+        total[~(has_begun if after or order == 0 else late)] = 0.0
+        if order == 0:
+            total += amplitude.mean
+    return totals
+
+
+def _periodic_at(amplitude: Amplitude, time: float, orders: Sequence[int], after: bool) -> list[float]:
+    """``_periodic`` at one time, computed with Python floats; the result is identical to the last bit."""
+    phase, near = time - amplitude.start, NEAR * (abs(time) + abs(amplitude.start))
+    totals = [0.0 for _ in orders]
+    for n, (a, b) in enumerate(amplitude.fourier, start=1):
+        w = n * amplitude.omega
+        cosine, sine = float(np.cos(w * phase)), float(np.sin(w * phase))
+        turned = cosine, -sine, -cosine, sine
+        for place, order in enumerate(orders):
+            parts = (a, turned[order % 4]), (b, turned[(order + 3) % 4])
+            totals[place] += w**order * sum(factor * part for factor, part in parts if factor != 0.0)
+    for place, order in enumerate(orders):
+        if not (phase >= -near if after or order == 0 else phase > near):
+            totals[place] = 0.0
+        if order == 0:
+            totals[place] += amplitude.mean
+    return totals
 
 
 def _periodic_primitive(amplitude: Amplitude, time: Floats, times: int) -> Floats:

@@ -14,7 +14,7 @@ import numpy as np
 from fem.arrays import Floats, Ints, Matrix, Sparse
 from fem.assembly.equations import Independent, expand, reduction
 from fem.errors import ModelError
-from fem.forces.bar import GAP, INV_LENGTH, REF, Bars, P, heads, rod_gradients, rows_of, senses
+from fem.forces.bar import GAP, INV_LENGTH, REF, Bars, P, heads, rows_of, senses
 from fem.forces.laws import LEG, LINEAR
 from fem.linear.factors import solve_dense, solve_pivoting, start_vector
 from fem.solve.newton.groups import Motion
@@ -33,13 +33,13 @@ NO_MASS = "but not all of their nodes have mass (*DENSITY, *MASS)"
 
 def multiply(stage: StepSystem, x: Floats) -> Floats:
     """G x, one number for each constraint (``heads``)."""
-    rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.bar_tangent)
+    rows, dofs, values = stage.rod_gradients()
     return np.bincount(rows, values * x[dofs], minlength=len(heads(stage.bars))).astype(float)
 
 
 def multiply_transposed(stage: StepSystem, pull: Floats) -> Floats:
     """G^T pull: nodal forces (3n,)."""
-    rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.bar_tangent)
+    rows, dofs, values = stage.rod_gradients()
     return np.bincount(dofs, values * pull[rows], minlength=stage.system.size).astype(float)
 
 
@@ -53,7 +53,7 @@ def gaps(stage: StepSystem) -> tuple[Floats, Floats]:
 
 def over_independent(stage: StepSystem, free: Ints) -> Matrix:
     """G over the independent dofs (``free`` 1) as a sparse or, if small, dense matrix."""
-    rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.bar_tangent)
+    rows, dofs, values = stage.rod_gradients()
     count = int(np.count_nonzero(free == 1))
     if count + len(heads(stage.bars)) <= DENSE and len(stage.equations.slave) == 0:
         column = np.cumsum(free == 1) - 1
@@ -68,7 +68,7 @@ def rod_matrix(stage: StepSystem) -> Sparse:
     """G (constraints, 3n), sparse."""
     from scipy.sparse import coo_array
 
-    rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.bar_tangent)
+    rows, dofs, values = stage.rod_gradients()
     return coo_array((values, (rows, dofs)), shape=(len(heads(stage.bars)), stage.system.size)).tocsr()
 
 

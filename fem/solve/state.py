@@ -253,7 +253,7 @@ class StepState:
             through = end, control, self.arc, passage._replace(problem=passage.problem._replace(ropes=ropes))
             go_on = bound(march, *through)
             self.is_compiled = self.is_compiled or is_compiled(march, *through)
-            if self.again:
+            if self.again or len(chunk.dt) == 1:
                 self.marching, self.go_on = parts, go_on
         if not self.is_compiled:
             end = min(end, int(control[CONTROL.increment]) + self.progress.few)

@@ -49,7 +49,7 @@ from fem.solve.statics.laying import LAID, laid, may_be_laid
 from fem.solve.statics.mechanisms import careful_nodes, hold_unrestrained, instability_notice, refuse_mechanism
 from fem.solve.statics.rigid import hold_rigid, refuse_rigid_loads
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock, settled
-from fem.solve.step_system import NO_ROPES, StepSystem, loading, loading_at, prepare, record
+from fem.solve.step_system import NO_ROPES, StepSystem, loading, loading_at, prepare, record, rest_of
 
 MEASURED = 0.5
 """Fraction of the time of a chunk after which the pace counts; the first increments are too slow for that."""
@@ -164,10 +164,12 @@ class StepRun(StepState):
     has_gaps  some elements are removed
     path      watch of the stability of statics; None: none
     events, active  ropes watched by the Newton march, in dynamics and in statics: ``watched``
+    planned  loads of the last chunk, whose rest is marched after an event of ropes
     """
 
     changing = ("notices", "has_jumped", "thermal")
     path: PathWatch | None = None
+    planned: Loading | None = None
 
     def __init__(
         self, run: RunState, plan: StepPlan, made: Ready, clock: Clock | ArcClock, schedule: Schedule, start: StepStart
@@ -182,6 +184,7 @@ class StepRun(StepState):
         """Sets the stage and the march with which the step continues."""
         self.stage, self.marcher, self.system = stage, marcher, self.whole.system
         self.watch.stage, self.is_compiled, self.has_gaps = stage, False, bool(self.whole.gone.any())
+        self.planned = None
         extrapolation = ("NO", "LINEAR", "PARABOLIC").index(self.step.extrapolation)
         stage.coefficients = stage.coefficients._replace(extrapolation=extrapolation)
         stages = rope_states.stages_of(stage, self.step.controls, self.whole.requests.solver)
@@ -396,7 +399,9 @@ class StepRun(StepState):
         if instant <= grid.end:  # a field is due at this instant
             last = int(times[1:].searchsorted(instant)) + 1
             times, steps = times[: last + 1], steps[:last]
-        chunk = loading(self.stage, self.progress.motion, times, steps)
+        chunk = self.planned and rest_of(self.planned, self.progress.motion, self.stage, times, steps)
+        chunk = chunk or loading(self.stage, self.progress.motion, times, steps)
+        self.planned = chunk if self.watched and not self.system.model.driven else None
         parts = chunk, record(self.stage, len(steps), self.nodes, self.elements), np.zeros(len(CONTROL), np.int64)
         self.again = refill_of(self.stage, self.progress.motion, *parts) if self.is_compiled else None
         if self.again:

@@ -66,6 +66,7 @@ class StepSystem:
     free_shapes: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     loose: str = ""
     _tangent: SparseTangent | None = field(default=None)
+    _rods: tuple[Any, ...] = ()
     opened: DirectSolver | SaddleSolver | None = field(default=None)
     opened_mass: DirectSolver | None = field(default=None)
 
@@ -96,6 +97,12 @@ class StepSystem:
 
             self._tangent = SparseTangent(self.system, self.nodes.dof_kind, self.equations)
         return self._tangent
+
+    def rod_gradients(self) -> tuple[Ints, Ints, Floats]:
+        """``bar.rod_gradients`` of the state evaluated last; places are looked up once."""
+        if not (self._rods and self._rods[0] is self.bars):
+            self._rods = (self.bars, *bar.rod_places(self.bars))
+        return self._rods[1], self._rods[2], bar.rod_values(self.bars, self.work.tangent.bar_tangent)
 
     @property
     def direct(self) -> DirectSolver | SaddleSolver:
@@ -250,20 +257,43 @@ def no_tangent(system: System, bars: Bars) -> Tangent:
     return Tangent(bars.nodes, bar_tangent, off, block, system.pairs, cross)
 
 
-def loading(stage: StepSystem, motion: Motion, time: Floats, exact_dt: Floats) -> Loading:
-    """Loads in the increments that end at ``time[1:]`` and begin at ``time[0]``."""
-    moving, factors = stage.environment.supports.moving(motion.u), stage.loads.factors(time)
-    supports = support_motion(stage, stage.environment.supports, moving, time, exact_dt)
+def loading(
+    stage: StepSystem, motion: Motion, time: Floats, exact_dt: Floats, moving: Ints | None = None,
+    like: Loading | None = None,
+) -> Loading:  # fmt: skip
+    """Loads in the increments that end at ``time[1:]`` and begin at ``time[0]``. ``moving``: supports that move; None:
+    those that have not arrived. like: those of another increment from the same state at the same time, whose moving
+    supports and their velocities at first these have, too"""
+    supports, factors = stage.environment.supports, stage.loads.factors(time)
+    if like is not None:
+        moving = like.support_dofs
+    moving = supports.moving(motion.u) if moving is None else moving
+    moves = support_motion(stage, supports, moving, time, exact_dt, None if like is None else like.support_start)
     thermal = thermal_rows(stage.system, stage.environment, time)
     loads = stage.loads.vectors, stage.loads.is_gravity, weighted(stage, factors), factors
-    return Loading(exact_dt, time, *loads, moving, *supports, thermal, thermal_mean(stage, thermal))
+    return Loading(exact_dt, time, *loads, moving, *moves, thermal, thermal_mean(stage, thermal))
 
 
-def support_motion(stage: StepSystem, supports: Supports, dofs: Ints, time: Floats, dt: Floats) -> Moves:
-    """(k, c) u, v, a at the ends of increments, v after their starts; for secant schemes a is the mean of the
-    increment."""
+def rest_of(chunk: Loading, motion: Motion, stage: StepSystem, time: Floats, exact_dt: Floats) -> Loading | None:
+    """The loads of the last increments of a chunk of the same step; None where these are others."""
+    first, moving = len(chunk.dt) - len(exact_dt), stage.environment.supports.moving(motion.u)
+    wanted = (chunk.time[first:], time), (chunk.dt[first:], exact_dt), (chunk.support_dofs, moving)
+    if first < 0 or not all(np.array_equal(*pair) for pair in wanted):
+        return None
+    same = {"vectors", "is_gravity", "support_dofs"}
+    if len(chunk.thermal_end) == 1:
+        same |= {"thermal_end", "thermal_mean"}
+    late = {name: array[first:] for name, array in chunk._asdict().items() if name not in same}
+    return chunk._replace(**late)
+
+
+def support_motion(
+    stage: StepSystem, supports: Supports, dofs: Ints, time: Floats, dt: Floats, start: Floats | None = None
+) -> Moves:
+    """(k, c) u, v, a at the ends of increments, v after their starts (``start``, if known); for secant schemes a is the
+    mean of the increment."""
     u, v, a = supports.motion(dofs, time[1:])
-    start = supports.velocity_after(dofs, time[:-1])
+    start = supports.velocity_after(dofs, time[:-1]) if start is None else start
     if not stage.is_dynamic:
         v[:], a[:], start[:] = 0.0, 0.0, 0.0
     return u, v, (v - start) / dt[:, None] if stage.scheme.secant else a, start

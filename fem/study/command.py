@@ -169,6 +169,8 @@ def add_fit(commands: Any) -> None:
     command.add_argument("--step", metavar="N", type=option.positive_count, help=what)
     what = "leave out values before this time in statistics; a time, or a *PARAMETER"
     command.add_argument("--from", dest="start", metavar="T", type=option.time_or_name, default=0.0, help=what)
+    what = "derivatives from the runs themselves, as of fem run --sensitivity, not from differences of runs"
+    command.add_argument("--gradients", action="store_true", help=what)
     command.add_argument("--workers", metavar="N", type=option.workers, help="largest number of processes")
     command.add_argument("--write", metavar="FITTED.inp", type=Path, help="write the deck with the values found")
     option.add_output(command, "folder of tables and figure (default: results/<deck name>_fit)")

@@ -97,10 +97,9 @@ def expected_extremes(table: Mapping[str, Any], is_si: bool) -> Figure:
         unit = si_unit(series_named(number).column) if is_si else ""
         panel.set_ylabel(number + (f" [{unit}]" if unit else ""))
         tidy(panel)
-    axes[-1][0].set_xticks(range(len(cases)), cases)
-    if len(cases) > 6:
-        for label in axes[-1][0].get_xticklabels():
-            label.set(rotation=30.0, ha="right")
+    axes[-1][0].set_xticks(
+        range(len(cases)), cases, rotation=30 if len(cases) > 6 else 0, ha="right" if len(cases) > 6 else "center"
+    )
     axes[-1][0].set_xlim(-0.5, len(cases) - 0.5)
     legend_below(axes[0][0])
     return figure

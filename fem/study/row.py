@@ -288,8 +288,9 @@ class Watch(Keeper):
     def add(self, rows: Rows, least: Rows | None = None, greatest: Rows | None = None) -> None:
         """``least``, ``greatest``: rows of the least and the greatest numbers, where ``rows`` is the end alone."""
         ends, lows, highs = self._found.values()
-        each = (self._signals.parts(its.values(self._model)) for its in (rows, least or rows, greatest or rows))
-        for (places, end), (_, low), (_, high) in zip(*each, strict=True):
+        all_ = list(self._signals.parts(rows.values(self._model)))
+        each = (self._signals.parts(its.values(self._model)) if its else all_ for its in (least, greatest))
+        for (places, end), (_, low), (_, high) in zip(all_, *each, strict=True):
             here = self._here[places]
             ends[here] = end[-1]
             lows[here] = np.fmin(lows[here], low.min(axis=0))

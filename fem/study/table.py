@@ -41,6 +41,7 @@ TABLE, RECORD, SUMS = table_name(CSV), "sweep.json", "sweep.sums"
 IDENTITY = ("deck", "grid", "columns", "versions")
 """What must be equal for a sweep to go on where it stopped."""
 LOST = "lost"
+DONE = f",{COMPLETED},".encode()
 CHUNK, BLOCK = 10_000, 65_536
 """Rows whose text is made at once, and those of a block of another format."""
 CONTINUES = "repeat the command to continue"
@@ -298,23 +299,30 @@ class SweepTable:
 
     def _take(self, text: bytes) -> None:
         """Numbers of lines as they were written."""
-        mark = f",{COMPLETED},".encode()
-        if text.count(mark) != text.count(b"\n") or b'"' in text or b"inf" in text:
-            rows = text.split(b"\n")[:-1]
-            are_plain = [mark in row and b'"' not in row and b"inf" not in row for row in rows]
-            others = csv.reader(row.decode() for row, is_plain in zip(rows, are_plain, strict=True) if not is_plain)
-            for point, *cells in others:
-                verdict, numbers = cells[self._first - 2], cells[self._first - 1 :]
-                if not verdict.startswith(LOST):
-                    self._set(np.array([int(point) - 1]), [[float(cell or "nan") for cell in numbers]])
-                    self.verdicts[int(point) - 1] = verdict
-            text = b"".join([row + b"\n" for row, is_plain in zip(rows, are_plain, strict=True) if is_plain])
-        text = text.replace(mark, b",1,")
-        for _ in range(2 if b",," in text else 0):  # of ",,," too
-            text = text.replace(b",,", b",null,")
-        text = text.replace(b",\n", b",null\n").replace(b"\n", b",")
+        try:
+            self._take_plain(text)
+        except ValueError:  # not all have numbers only, beside the verdict ``COMPLETED``
+            self._take_any(text)
+
+    def _take_plain(self, text: bytes) -> None:
+        """Numbers of lines of completed points. ValueError: there is something else."""
+        text = b",1,".join(text.split(DONE)).replace(b"\n", b",")
         table = np.array(orjson.loads(b"[%b]" % text[:-1]), np.float64).reshape(-1, len(self._columns))
         self._set(table[:, 0].astype(np.int64) - 1, table[:, self._first :])
+
+    def _take_any(self, text: bytes) -> None:
+        rows = text.split(b"\n")[:-1]
+        are_plain = [DONE in row and b'"' not in row and b"inf" not in row for row in rows]
+        others = csv.reader(row.decode() for row, is_plain in zip(rows, are_plain, strict=True) if not is_plain)
+        for point, *cells in others:
+            verdict, numbers = cells[self._first - 2], cells[self._first - 1 :]
+            if not verdict.startswith(LOST):
+                self._set(np.array([int(point) - 1]), [[float(cell or "nan") for cell in numbers]])
+                self.verdicts[int(point) - 1] = verdict
+        text = b"".join([row + b"\n" for row, is_plain in zip(rows, are_plain, strict=True) if is_plain])
+        for _ in range(2):  # of ",,," too
+            text = text.replace(b",,", b",null,")
+        self._take_plain(text.replace(b",\n", b",null\n"))
 
     def _take_columns(self, table: Mapping[str, np.ndarray]) -> None:
         """Of a whole file of another format."""

@@ -28,7 +28,7 @@ from fem.solve.newton.groups import CONTROL, MEMORY, ROW, Ledger, Loading, Motio
 from fem.solve.rope_states import gaps_of
 from fem.solve.ropes.complementarity import NoPulls, move_to_nearest
 from fem.solve.ropes.instants import ALLOWED, Switched
-from fem.solve.ropes.watched import Failed, copy_of, restore
+from fem.solve.ropes.watched import Failed, Marched, copy_of, restore
 from fem.solve.step_system import NO_ROPES, loading_at
 
 RESOLUTION, FRACTION = 1e-10, 1e-7
@@ -174,22 +174,30 @@ class Events(Switched):
     def _first(self, begin: float, end: float) -> tuple[float, Flags]:
         """Time to the first event of the increment, and the ropes that it concerns."""
         motion = self.step_run.progress.motion
-        saved = copy_of(motion)
+        saved, basis = copy_of(motion), self.states.basis
+        room, known = list[Marched](), dict[float, tuple[Floats, tuple[Floats, Floats]]]()
 
-        def after_march(step: float) -> Floats:
-            return self.trial(begin, begin + step, lambda: self.excess(motion))
+        def after(step: float) -> tuple[Floats, tuple[Floats, Floats]]:
+            """Excess of all ropes after ``step``, with constant states; where some are slack ``_peaks`` within it."""
+            if step not in known:
+                known[step] = self.trial(begin, begin + step, lambda: read(step), room)
+            return known[step]
+
+        def read(step: float) -> tuple[Floats, tuple[Floats, Floats]]:
+            found = self.excess(motion)
+            return found, (found, found) if basis.all() else self._peaks(step, saved, motion)
 
         short, now = self._short, self.excess(motion)
-        later, basis = after_march(short), self.states.basis
+        later = after(short)[0]
 
         def excess(step: float) -> Floats:
-            """Excess of all ropes after ``step``, with constant states."""
-            found = after_march(step)
+            """The same; that of short times is interpolated for taut ropes."""
+            found = after(step)[0]
             return np.where(basis & (step < short), now + (later - now) * step / short, found)
 
         def touch(step: float) -> float:
             """Time at which a slack rope that is too long only before ``step`` is longest; otherwise ``step``."""
-            peak, part = self.trial(begin, begin + step, lambda: self._peaks(step, saved, motion))
+            peak, part = after(step)[1]
             return step * float(part[~basis & (peak > limit)].min(initial=1.0))
 
         limit = np.where(basis, 0.0, self.ropes.allowance)
@@ -197,7 +205,7 @@ class Events(Switched):
         high = end - begin
         for _ in range(np.count_nonzero(~basis)):
             earlier = touch(high)
-            if not (earlier < high and np.any((after_march(earlier) > limit) & ~basis)):
+            if not (earlier < high and np.any((after(earlier)[0] > limit) & ~basis)):
                 break
             high = earlier
         return EventSearch(excess, limit, now, basis, self.length, held, self._sharp).run(high)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,8 @@ class Failed(Exception):
 
 Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
 Read = TypeVar("Read")
+Marched: TypeAlias = tuple[Ints, Ledger, Loading]
+"""Where the march of an increment is, its record, its loads."""
 
 
 class Watched:
@@ -81,27 +83,35 @@ class Watched:
                 "at the start of the step"
             )
 
-    def _march(
-        self, begin: float, end: float, dt: float, ropes: Ropes, is_trial: bool = False
-    ) -> tuple[Ints, Ledger, Loading]:
-        """One increment of any size, without a check of its local error; Failed: it has no solution."""
+    def _march(self, begin: float, end: float, dt: float, ropes: Ropes, room: list[Marched] | None = None) -> Marched:
+        """One increment of any size, without a check of its local error; Failed: it has no solution.
+        room  of a trial: that of an earlier one from the same state, whose arrays are used again; empty: not yet"""
         m, limits = self.step_run, self.step_run.stage.limits
         allowed, limits[LIMIT.time_error] = float(limits[LIMIT.time_error]), 0.0
-        chunk = loading(m.stage, m.progress.motion, np.array([begin, end]), np.array([dt]))
-        kept = record(m.stage, 1, m.nodes, m.elements)
-        control = np.zeros(len(CONTROL), np.int64)
+        like = room[0] if room else None
+        chunk = loading(m.stage, m.progress.motion, np.array([begin, end]), np.array([dt]), like and like[2])
+        if like:
+            control, kept, before = like
+            for array, its in zip(before, chunk, strict=True):
+                array[:] = its
+            chunk, control[:] = before, 0
+        else:
+            control, kept = np.zeros(len(CONTROL), np.int64), record(m.stage, 1, m.nodes, m.elements)
         control[CONTROL.judged] = 1
-        reason = (m.try_out if is_trial else m.iterate)(control, chunk, kept, ropes)
+        reason = (m.iterate if room is None else m.try_out)(control, chunk, kept, ropes)
         limits[LIMIT.time_error] = allowed
         if reason not in (groups.DONE, groups.EVENT):
             raise Failed(reason, control, kept.increments)
+        if room is not None:
+            room[:] = [(control, kept, chunk)]
         return control, kept, chunk
 
-    def trial(self, begin: float, end: float, read: Callable[[], Read]) -> Read:
-        """Result of ``read`` after a trial increment with constant states; the motion is restored."""
+    def trial(self, begin: float, end: float, read: Callable[[], Read], room: list[Marched] | None = None) -> Read:
+        """Result of ``read`` after a trial increment with constant states; the motion is restored. room: as for
+        ``_march``, with all trials from one state."""
         motion = self.step_run.progress.motion
         saved = copy_of(motion)
-        self._march(begin, end, end - begin, NO_ROPES, is_trial=True)
+        self._march(begin, end, end - begin, NO_ROPES, [] if room is None else room)
         found = read()
         restore(motion, saved)
         return found

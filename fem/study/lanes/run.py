@@ -378,9 +378,10 @@ def standing(samples: Sequence[Sample]) -> Flags:
 
 def keeps_lengths(one: Sample) -> bool:
     """Its rods have their lengths and keep them at the start; all else is left to a run of its own."""
-    rods, v, held = one.bars.rods, one.v.copy(), np.flatnonzero(one.supports.supported)
+    rods = one.bars.rods
     if not len(rods):
         return True
+    v, held = one.v.copy(), np.flatnonzero(one.supports.supported)
     v[held] = one.supports.motion(held, np.zeros(1), after=True)[1][0]
     along, rate = (
         np.subtract(*field.reshape(-1, 3)[one.bars.nodes[rods]].swapaxes(0, 1))
