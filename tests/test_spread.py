@@ -17,6 +17,7 @@ TYPES = (
 )
 
 
+@pytest.mark.long
 def test_lines_of_a_spread_are_one_line_turned(tmp_path):
     """Horizontal forces of equal lines at equal angles cancel, vertical ones add up; each has the tension asked for."""
     deck = fem.line(section=CHAIN, tension=2.436e6, bars=20, spread=3, output=tmp_path / "spread.inp", **ENDS)

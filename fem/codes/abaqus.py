@@ -95,9 +95,9 @@ def beam_lines(name: str, model: Model) -> list[str]:
         way = mesh.coordinates[second] - mesh.coordinates[first]
         along = np.abs(way / np.linalg.norm(way, axis=1, keepdims=True)).max(axis=0)
         n1 = tuple(np.eye(3)[along.argmin()].tolist())
-    second = section.second or section.inertia
-    rows = [(section.area, section.inertia, 0.0, second, section.torsion), n1 or N1]
-    rows.append((material.young or 0.0, shear_modulus(section, material)))
+    i22 = section.second or section.inertia
+    general = (section.area, section.inertia, 0.0, i22, section.torsion)
+    rows: list[tuple[float, ...]] = [general, n1 or N1, (material.young or 0.0, shear_modulus(section, material))]
     head = f"*BEAM GENERAL SECTION, SECTION=GENERAL, ELSET={name}, DENSITY={number(material.density)}"
     return [head, *(", ".join(map(number, row)) for row in rows)]
 

@@ -123,6 +123,7 @@ def test_a_bound_that_is_reached_is_named(deck):
     assert "P is at its upper bound" in found.notices[0] and "at its upper bound" in str(found)
 
 
+@pytest.mark.long
 def test_runs_that_fail_are_bounded_and_told(deck):
     """Beyond thin = 1 there is no area, and the deck cannot be read; u = t P/(E (1 - thin)) is largest just before."""
     steep = {"time": TIME, "U1_n2": TIME * 2.0 / 100.0 / 0.02 * (1.0 + ERRORS)}

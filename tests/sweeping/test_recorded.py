@@ -227,6 +227,7 @@ T
 """
 
 
+@pytest.mark.long
 def test_of_a_set_it_is_the_largest_at_each_instant(tmp_path, monkeypatch, capsys):
     """In sweeps, run by run and as lanes, and in ``fem post``: what the motion of each member says."""
     monkeypatch.chdir(tmp_path)
