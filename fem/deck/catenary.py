@@ -556,7 +556,7 @@ def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape, lying: floa
     slack += f"; {shape.slack:.6g} of it is slack" if shape.slack else ""
     draft.notice(
         f"line of nodes {first} to {last}: natural length {line.length.sum():.9g}{found}, horizontal tension "
-        f"{horizontal_tension(line, shape):.6g}, {shape.pull(line, 0):.6g} at node {first}, "
+        f"{horizontal_tension(line, shape):.6g}, tension {shape.pull(line, 0):.6g} at node {first} and "
         f"{shape.pull(line, -1):.6g} at node {last}{slack}"
     )
     if catenary.is_held and lying and (line.weight[1:-1] < 0.0).any():
