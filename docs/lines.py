@@ -26,7 +26,7 @@ PICTURES = {
     "moorings": {"offsets": "spread_mooring/mooring"},
     "mooring_questions": {"motion": "moved/tension"},
     "conductor_span": {"wind": "span/tension", "break": "broken_wire/tension", "shapes": "broken_wire/shapes"},
-    "sea_states": {"extremes": "sea_state_sweep/extremes"},
+    "sea_states": {"extremes": "sea_state_sweep/extremes", "cases": "sea_state_cases/extremes"},
     "fit": {"residuals": "circled_weight_fit/fit"},
     "splash_zone": {"tension": "splash_zone/tension", "extremes": "splash_zone_sweep/extremes"},
     "vessel": {"tension": "moored_vessel/tension"},

@@ -112,7 +112,11 @@ def test_examples_are_listed_and_copied(tmp_path, capsys):
     assert any(line.startswith("sdnl100 ") and "pendulum" in line for line in said)
     assert all(line.split(None, 1)[1] for line in said)  # every deck has a title
     tables = [path.name for path in example(["sea_state", "moored_vessel"], tmp_path) if path.suffix == ".csv"]
-    assert tables == ["sea_state_scatter.csv", "moored_vessel.csv"]  # what the commands of the guides read
+    assert tables == [
+        "sea_state_cases.csv",
+        "sea_state_scatter.csv",
+        "moored_vessel.csv",
+    ]  # what the commands of the guides read
     copies = [example(["sdnl100.inp", "cable_net"], tmp_path / "new") for _ in range(2)]  # the same again is no mistake
     assert copies[0] == copies[1] == [tmp_path / "new" / "sdnl100.inp", tmp_path / "new" / "cable_net.inp"]
 

@@ -39,8 +39,8 @@ def history(tmp_path_factory):
     return fem.run(deck, output=folder / "out"), folder / "out"
 
 
-LONG = {"report", "fit"}
-"""Examples of 4 s and more; ``tests/reports`` and ``tests/sweeping/test_fit.py`` do the same."""
+LONG = {"report", "fit", "gradient"}
+"""Examples of 4 s and more; ``tests/reports``, ``tests/sweeping/test_fit.py`` and ``tests/sensitivity`` do the same."""
 
 
 @pytest.mark.parametrize(

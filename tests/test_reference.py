@@ -70,6 +70,13 @@ def test_fem_help_describes_every_keyword():
         keyword_help(["nodeprint"])
 
 
+def test_fem_help_keeps_bars_of_formulas():
+    """Only those of tables divide cells."""
+    said: list[str] = []
+    keyword_help(["PLASTIC"], said.append)
+    assert "|de|" in said[0] and "| ISOTROPIC" not in said[0]
+
+
 def test_fem_help_answers_at_once():
     """It starts nothing that computes."""
     text = "import sys; from fem.cli import main; main(['help', 'dload']); assert 'numpy' not in sys.modules"

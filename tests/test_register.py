@@ -190,6 +190,7 @@ def fem_there(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.long
 def test_an_installed_package_is_found_where_something_is_not_known(tmp_path, ground):
     installed(tmp_path, EXAMPLE.read_text())
     (tmp_path / "deck.inp").write_text(ground.DECK)

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import fem
-from fem.lines.spans import LineSection
+from fem.cli import main
+from fem.lines.spans import LineSection, section_of
+from fem.model.facts import natural_lengths
 
 ENDS = {"first": (-837.6, 0.0, -200.0), "last": (-58.0, 0.0, -14.0), "depth": 200.0}
 CHAIN = LineSection("chain", 0.333, 685.0, 3.27e9)
@@ -15,6 +17,7 @@ TYPES = (
 )
 
 
+@pytest.mark.long
 def test_lines_of_a_spread_are_one_line_turned(tmp_path):
     """Horizontal forces of equal lines at equal angles cancel, vertical ones add up; each has the tension asked for."""
     deck = fem.line(section=CHAIN, tension=2.436e6, bars=20, spread=3, output=tmp_path / "spread.inp", **ENDS)
@@ -42,6 +45,70 @@ def test_own_line_types_stand_beside_the_catalogue(tmp_path):
     text = deck.read_text()
     assert "** diameter, mass, stiffness, drag: a data sheet" in text and "LINE, PB, 1., 0.333" in text
     assert fem.read_deck(fem.line(section="wire-90", types=types, length=850.0, output=tmp_path / "b.inp", **ENDS))
+
+
+def test_segments_of_one_type_are_one_line(tmp_path):
+    whole = fem.run(fem.line(section=CHAIN, length=850.0, bars=20, spread=3, output=tmp_path / "a.inp", **ENDS))
+    halves = [(CHAIN, 340.0), (CHAIN, 510.0)]
+    parts = fem.run(fem.line(segments=halves, bars=20, spread=3, output=tmp_path / "b.inp", **ENDS))
+    assert parts.of_node(2021, "TE")[-1] == pytest.approx(whole.of_node(2021, "TE")[-1], rel=1e-9)
+    assert parts.of_node(1, "RF")[-1] == pytest.approx(whole.of_node(1, "RF")[-1], abs=1e-3)
+
+
+def test_a_segment_without_a_length_meets_the_tension(tmp_path, monkeypatch):
+    """Chain, rope, chain, by the command: tension at the fairlead; supports carry the weight in water of the natural
+    lengths, none of which lies on the bottom; each line is a set, and each segment."""
+    monkeypatch.chdir(tmp_path)
+    words = "--first=-837.6,0,-200 --last=-58,0,-14 --depth 200 --spread 3 --bars 30 --tension 2e6"
+    words += " --segment R4-studless-142,50 --segment polyester-200 --segment R4-studless-142,50"
+    assert main(["line", *words.split()]) == 0
+    model = fem.read_deck("line.inp")
+    history = fem.run(model)
+    assert history.of_node(3031, "TE")[-1] == pytest.approx(2e6, rel=1e-3)
+    mesh = model.mesh
+    assert [mesh.element_labels[mesh.element_sets[f"LINE{k}"]].tolist()[-1] for k in (1, 2, 3)] == [1030, 2030, 3030]
+    lengths = natural_lengths(mesh, model.rest_lengths)
+    assert [lengths[mesh.element_sets[f"SEGMENT{n}"]].sum() for n in (1, 3)] == pytest.approx([150.0, 150.0])
+    weight = 0.0
+    for n, name in ((1, "R4-studless-142"), (2, "polyester-200"), (3, "R4-studless-142")):
+        own = section_of(name)
+        in_water = own.mass - 1025.0 * np.pi / 4.0 * own.volume_diameter**2
+        weight += lengths[mesh.element_sets[f"SEGMENT{n}"]].sum() * in_water * 9.81
+    carried = sum(history.of_node(node, "RF")[-1][2] for node in (1, 1001, 2001, 3001))
+    assert carried == pytest.approx(weight, rel=5e-3)  # displaced is what is stretched
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"section": CHAIN}, "a line has either a section or segments"),
+        ({"length": 850.0}, "segments have lengths of their own"),
+        ({"tension": 1e6}, "--tension needs one segment without a length"),
+        ({"segments": [(CHAIN, 425.0), (CHAIN, None)]}, "one of length, tension, sag must say"),
+        ({"segments": [(CHAIN, -425.0)]}, "the length of a segment must be positive, got -425"),
+        ({"segments": [("chian-90", 425.0)]}, "there is no section 'chian-90' in the catalogue"),
+        ({"modules": [(9.0, 20.0, 8.0, 1.0)]}, "a line of segments has no buoyancy modules"),
+        ({"bars": 3}, "a line needs at least 4 bars, got 3"),
+    ],
+)
+def test_segments_that_cannot_be_are_refused(options, message, tmp_path):
+    given = {"segments": [(CHAIN, 425.0), (CHAIN, 425.0)], "output": tmp_path / "a.inp", **ENDS, **options}
+    with pytest.raises(fem.CommandError, match=message):
+        fem.line(**given)
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        ("--segment wire-90,300 --section wire-90", "--segment has a line type of its own: leave out --section"),
+        ("", "one of length, tension, sag must say how the line hangs, got none"),
+    ],
+)
+def test_words_of_segments_that_cannot_be_are_refused(words, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = words or "--section wire-90"
+    assert main(["line", "--last=-58,0,-14", "--depth", "200", *words.split()]) == 2
+    assert message in capsys.readouterr().err and not (tmp_path / "line.inp").exists()
 
 
 @pytest.mark.parametrize(

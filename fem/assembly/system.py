@@ -248,8 +248,8 @@ def linearised(bars: Bars, u: Floats) -> Bars:
 def noted(family: Family, group: Any) -> Ints:
     """(q, 3) nodes, quantities and first states of the vectors among the states of a family."""
     rows = [(node, CONTACT, first) for node, first in family.touching(group).tolist()]
-    for node, first in family.bending(group).tolist():
-        rows += [(node, BENDING, first), (node, BENDING + 1, first + 3)]
+    for node, first, spins, director in family.bending(group).tolist():
+        rows += [(node, BENDING + k, state) for k, state in enumerate((first, first + 3, spins, director))]
     return np.array(rows, np.int64).reshape(-1, 3)
 
 

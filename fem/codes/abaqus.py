@@ -9,11 +9,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
+
 from fem.codes.export import Writing
 from fem.codes.twin import hht_of
 from fem.deck.kinds import number
 from fem.deck.writer import write_deck
 from fem.model import Dynamic, Model
+from fem.model.twists import BENT, N1, bends, shear_modulus, straightened
 
 PAIRS = 4
 """Pairs of time and value on each line of an amplitude but the last."""
@@ -21,6 +24,16 @@ MOST_BACK = 3
 """Back stresses that fit into the first line of *PLASTIC, of eight numbers."""
 WITHOUT = {"N", "T"}
 """Variables that trusses of Abaqus do not print."""
+OF_ANGLES = {
+    "SK",
+    "SM",
+    "SKT",
+    "SMT",
+    "SPT",
+    "SDT",
+    *(f"{name}{axis}" for name in ("SK", "SM", "SP", "SD") for axis in "123"),
+}
+"""Variables of nodes that are those of elements in Abaqus."""
 
 
 def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
@@ -40,15 +53,53 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
         if material.plastic and len(material.plastic.back) > MOST_BACK:
             message = f"{len(material.plastic.back)} back stresses: more than a line of Abaqus has"
             writing.refuse("PLASTIC", "COMBINED", message, f"give {MOST_BACK}")
+    refuse_beams(model, writing)
     writing.close()
     sections = tuple(replace(one, mass_rule="LUMPED", strain="GREEN", starting_tension=0.0) for one in model.sections)
     if sections:
         writing.note("strain: logarithmic in Abaqus, with an area that shrinks; equal to ours in the first order")
-    cards = cards_of(write_deck(replace(model, sections=sections)))
+    of_bars = {one.material for one in sections if not one.torsion}  # beams state their own E, G and density
+    materials = {name: one for name, one in model.materials.items() if name in of_bars or not model.may_twist}
+    cards = cards_of(write_deck(replace(model, sections=sections, materials=materials)))
     lines = ["** written by fem export; units are those of the deck"]
     for card in cards:
         lines += translated(card, model, writing)
     return {"_abaqus.inp": "\n".join(lines) + "\n"}, writing.notes
+
+
+def refuse_beams(model: Model, writing: Writing) -> None:
+    """What beams of Abaqus have not, and notes on what they have more."""
+    beams = [section for section in model.sections if section.torsion]
+    if not beams:
+        return
+    nodes, bars = model.bent_at
+    card = "BEAM GENERAL SECTION|BEAM SECTION"
+    if any(section.coupling for section in beams):
+        writing.refuse(card, "COUPLING", "COUPLING: beams of Abaqus do not couple tension with torsion", "leave it out")
+    if (straightened(model.sections, model.mesh, bars) & (bends(model.mesh, nodes) > BENT)).any():
+        message = "STRAIGHT AT REST: beams of Abaqus are at rest as they are drawn"
+        writing.refuse(card, "STRAIGHT AT REST", message, "draw the line straight, and bend it in a step")
+    if any(model.materials[section.material].beta for section in beams):
+        writing.refuse("DAMPING", "BETA", "BETA: not written for beams of general section", "leave it out")
+    writing.note(
+        "B31 of Abaqus shears, and its nodes rotate: a line that nothing holds about itself spins freely there"
+    )
+
+
+def beam_lines(name: str, model: Model) -> list[str]:
+    """A section of beams: with density, E and G, and n1 across its bars."""
+    mesh, (section,) = model.mesh, (one for one in model.sections if one.element_set == name)
+    material, n1 = model.materials[section.material], section.direction
+    if not n1 and not section.second:
+        first, second = mesh.element_nodes[mesh.element_sets[name]].T
+        way = mesh.coordinates[second] - mesh.coordinates[first]
+        along = np.abs(way / np.linalg.norm(way, axis=1, keepdims=True)).max(axis=0)
+        n1 = tuple(np.eye(3)[along.argmin()].tolist())
+    i22 = section.second or section.inertia
+    general = (section.area, section.inertia, 0.0, i22, section.torsion)
+    rows: list[tuple[float, ...]] = [general, n1 or N1, (material.young or 0.0, shear_modulus(section, material))]
+    head = f"*BEAM GENERAL SECTION, SECTION=GENERAL, ELSET={name}, DENSITY={number(material.density)}"
+    return [head, *(", ".join(map(number, row)) for row in rows)]
 
 
 def cards_of(text: str) -> Iterator[list[str]]:
@@ -72,6 +123,13 @@ def translated(card: list[str], model: Model, writing: Writing) -> list[str]:
     keyword = head.partition(",")[0]
     if keyword == "*SOLID SECTION":
         return [re.sub(r", (MASS|STRAIN)=[A-Z ]+", "", head), *lines]
+    if keyword == "*BEAM GENERAL SECTION":
+        return beam_lines(re.findall(r", ELSET=([^,]+)", head)[0].strip('"'), model)
+    if keyword in ("*NODE PRINT", "*NODE FILE") and model.may_twist:
+        asked = [word.strip() for line in lines for word in line.split(",")]
+        if OF_ANGLES & set(asked):
+            writing.note("curvatures and moments at nodes: SK and SM of the elements")
+        return [head, ", ".join(word for word in asked if word not in OF_ANGLES)]
     if keyword == "*PLASTIC" and (count := lines[0].count(",") // 2) > 1 and "PARAMETERS" in head:
         return [f"{head}, NUMBER BACKSTRESSES={count}", *lines]
     if keyword == "*STEP" and (number_of := int(place)) >= 0 and model.steps[number_of].buckling:
@@ -91,8 +149,9 @@ def translated(card: list[str], model: Model, writing: Writing) -> list[str]:
     if keyword == "*EL PRINT":
         asked = [word.strip() for line in lines for word in line.split(",")]
         if WITHOUT & set(asked):
-            writing.note("printed N, T: stress S times the area")
-        return [head, ", ".join(dict.fromkeys("S" if word in WITHOUT else word for word in asked))] if asked else [head]
+            writing.note("printed N, T: section force SF1" if model.bends else "printed N, T: stress S times the area")
+        its = "SF" if model.bends else "S"
+        return [head, ", ".join(dict.fromkeys(its if word in WITHOUT else word for word in asked))] if asked else [head]
     return [head, *lines]
 
 

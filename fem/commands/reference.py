@@ -42,7 +42,7 @@ def plain(text: str) -> str:
             lines.append(f"    {line}")
         elif not re.fullmatch(r"[|\- ]+", line):
             indent = "    " if line[:1] in ("-", "|") else ""
-            shown = re.sub(r"\s*\|\s*", "  ", line).strip()
+            shown = re.sub(r"\s*\|\s*", "  ", line).strip() if line.startswith("|") else line.strip()
             lines.append(textwrap.fill(shown, WIDTH, subsequent_indent=indent, break_on_hyphens=False))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
 

@@ -21,6 +21,7 @@ from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, name_of, w
 from fem.deck.materials import ROPE_LAWS
 from fem.deck.source import Mistake, Place, listing
 from fem.deck.table import DataLine, Parameters, Value, keyword, keyword_line
+from fem.errors import listed
 from fem.model import MASS_RULES, STRAINS, BarSection, Boundary, Equation, Mesh, Model
 from fem.model.beams import BEHIND, beams_at, find_angles
 from fem.model.facts import natural_lengths
@@ -223,10 +224,17 @@ def straighten(draft: Draft, mesh: Mesh) -> None:
 
 
 def check_twists(draft: Draft, model: Model) -> None:
-    """Lines that cannot twist as the deck says."""
-    if not model.may_twist:
+    """Lines that cannot twist as the deck says, and bodies that do not twist them."""
+    if not (model.may_twist and model.bends):
         return
     mesh = model.mesh
+    for body, swivels in zip(model.free_bodies, held_by(model)[len(model.bodies) :], strict=True):
+        if len(swivels) and len(mesh.node_sets[body.corners or ""]) == 2:
+            names = listed(mesh.node_names[model.bent_at[0][swivels, 1]].tolist())
+            draft.notice(
+                f"the free body of node {mesh.node_names[mesh.nodes_of(body.node)[0]]} is slender, with no rotation "
+                f"about its axis: it is a swivel for the line at node {names}, which it does not twist"
+            )
     try:
         found = find_twists(model, natural_lengths(mesh, model.rest_lengths))
     except NoTwist as error:
@@ -254,14 +262,11 @@ def put_beside(model: Model) -> Model:
     bodies, which have no rotation about their axis."""
     if not (model.may_twist and model.bends):
         return model
-    (nodes, bars), mesh = model.bent_at, model.mesh
-    stiff = [mesh.element_sets[each.element_set] for each in model.sections if each.torsion]
-    on_body = (bars[:, 0] < 0) & (nodes[:, 0] >= 0) & np.isin(bars[:, 1], np.concatenate(stiff))
+    nodes, mesh = model.bent_at[0], model.mesh
     bodies, free = [*model.bodies, *model.free_bodies], len(model.bodies)
     labels, places, sets, equations = [mesh.node_labels], [mesh.coordinates], dict(mesh.node_sets), [*model.equations]
-    for number, body in enumerate(bodies):
+    for number, (body, its) in enumerate(zip(bodies, held_by(model), strict=True)):
         points = mesh.node_sets[body.corners or ""] if number >= free else np.zeros(0, np.int64)
-        its = np.flatnonzero(on_body & np.isin(nodes[:, 1], model.nodes_on(body)))
         if not len(its) or len(points) == 2:
             continue
         first, (_, node, after) = sum(map(len, labels)), nodes[its].T
@@ -285,6 +290,15 @@ def put_beside(model: Model) -> Model:
     mesh = replace(mesh, node_labels=np.concatenate(labels), coordinates=np.concatenate(places), node_sets=sets)
     both = tuple(bodies[:free]), tuple(bodies[free:])
     return replace(model, mesh=mesh, equations=tuple(equations), bodies=both[0], free_bodies=both[1])
+
+
+def held_by(model: Model) -> list[Ints]:
+    """Of each body, then of each free body, the clamps on it of lines that resist torsion, as indices of angles."""
+    nodes, bars = model.bent_at
+    stiff = [model.mesh.element_sets[each.element_set] for each in model.sections if each.torsion]
+    on_body = (bars[:, 0] < 0) & (nodes[:, 0] >= 0) & np.isin(bars[:, 1], np.concatenate(stiff))
+    bodies = (*model.bodies, *model.free_bodies)
+    return [np.flatnonzero(on_body & np.isin(nodes[:, 1], model.nodes_on(body))) for body in bodies]
 
 
 def tied_to(own: Ints, points: Ints, rows: Floats) -> list[Equation]:

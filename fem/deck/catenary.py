@@ -369,9 +369,13 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
 
     joints = joint_weights(draft, labels, up)
     places = np.linspace(0.0, 1.0, len(labels))[:, None] * np.array([span, rise])
+    last: Floats | None = None
     for number in range(MOST_PASSES if bars.tables else PASSES if draft.water else 1):
         try:  # weights in water, with marine growth, depend on the places
             own = weights(draft, catenary, bars, ends[0] + places @ axes)
+            if last is not None and not bars.tables and np.array_equal(own, last):
+                break
+            last = own
             line = line_of(catenary, bars, own, joints, rest, span, rise)
             shape = rest(line)
         except LineError as error:
@@ -552,7 +556,7 @@ def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape, lying: floa
     slack += f"; {shape.slack:.6g} of it is slack" if shape.slack else ""
     draft.notice(
         f"line of nodes {first} to {last}: natural length {line.length.sum():.9g}{found}, horizontal tension "
-        f"{horizontal_tension(line, shape):.6g}, {shape.pull(line, 0):.6g} at node {first}, "
+        f"{horizontal_tension(line, shape):.6g}, tension {shape.pull(line, 0):.6g} at node {first} and "
         f"{shape.pull(line, -1):.6g} at node {last}{slack}"
     )
     if catenary.is_held and lying and (line.weight[1:-1] < 0.0).any():

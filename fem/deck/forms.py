@@ -87,7 +87,8 @@ def _found(draft: Draft, model: Model) -> Model:
     plain = of_sections(model, lambda section, law: not (law.is_inextensible or law.has_rope_law), 0.0)
     if len(odd_ones := given[np.isnan(stiffness[given]) | (plain[given] == 0.0)]):
         names = listed(mesh.element_names[odd_ones].tolist())
-        raise Mistake(first, f"form finding needs *ELASTIC bars with a section; element {names} has none")
+        why = f"form finding needs bars with a section and *ELASTIC as their only law; not so element {names}"
+        raise Mistake(first, why)
     ends = mesh.element_nodes[given]
     held = held_dofs(model)
     touched = np.isin(np.arange(len(held)), ends)
@@ -118,6 +119,11 @@ def _placed(draft: Draft, model: Model, net: Net, given: Ints, stiffness: Floats
         raise Mistake(first, _told(model, given, net, error), "hold more nodes, or give other values") from None
     if not (np.isfinite(lengths[given]).all() and (lengths[given] > 0.0).all()):
         raise Mistake(first, "the forces are larger than the strain measure of the bars allows")
+    ratios = of_sections(model, lambda section, law: law.compression_ratio, 1.0)
+    if len(pressed := given[(form.density < 0.0) & (ratios[given] < 1.0)]):
+        place = next(each.place for each in reversed(draft.forms) if pressed[0] in mesh.elements_of(each.target))
+        what = f"*FORM FINDING presses cables (*NO COMPRESSION): element {listed(mesh.element_names[pressed].tolist())}"
+        raise Mistake(place, what, "give them tension, or a material without *NO COMPRESSION")
     labels = mesh.element_labels[given].tolist()
     rests = [RestLength(label, float(length)) for label, length in zip(labels, lengths[given].tolist(), strict=True)]
     _tell(draft, form)

@@ -119,7 +119,7 @@ def evaluate(trial: Trial, group: Bends, force: Floats, flow: Floats, tangent: T
         phi0, phi1 = angle_of(before1, before2), angle_of(after1, after2)
         far10, far20 = math.sqrt(dot(before1, before1)), math.sqrt(dot(before2, before2))
         far11, far21 = math.sqrt(dot(after1, after1)), math.sqrt(dot(after2, after2))
-        if phi1 > FOLDED or min(far10, far20, far11, far21) == 0.0:
+        if phi1 > FOLDED or min(min(far10, far20), min(far11, far21)) == 0.0:
             return math.inf
         stiffness = group.stiffness[k]
         energy += 0.5 * stiffness * phi1 * phi1

@@ -132,7 +132,8 @@ class Family:
     elements   its group -> (q,) indices of the elements whose force and values it computes; bars keep their mass
     in_step    (group, system, environment) -> its group in a step with this environment
     touching   its group -> (q, 2) nodes, and the first of three states that are its contact force there (CFORCE)
-    bending    its group -> (q, 2) nodes, and the first of six states: curvatures and twist, moments and torque there
+    bending    its group -> (q, 4) nodes, and the first states of six: curvatures and twist, moments and torque there;
+               of three: spins of both bars and twist; of three: the director
     symmetric  its tangent is symmetric
     smooth     its force is smooth: tangent maps exist
     stiffest   (group, place, u, dt) -> its group with its largest possible stiffness, for the critical increment of

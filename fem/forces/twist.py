@@ -7,8 +7,14 @@ With d of a bar, t = d/|d|, its director D across it, its spin a; T, D0 and a0 t
     kb  = 2 t1 x t2/(1 + t1.t2),   k = phi/|kb| (A.kb, B.kb),   A = D of bar 1 turned by m/2 about t1,  B = t1 x A
     E   = EI1 (k1 - k1')^2/2l + EI2 (k2 - k2')^2/2l + GJ (m - m')^2/2l + C (m - m') e,   e: strain of both bars
 
-and ' of the shape at rest. The twist moment M = dE/dm and q = dE/d(A.kb, B.kb) give, with S = q1 B.kb - q2 A.kb
-and N = M + S/2, the forces *with the spins held*: N kb/(2|d|) and the moments of q on both d, S - N on a1, N on a2.
+and ' of the shape at rest. With w = (A.kb, B.kb), the components x, y along A, B of a change of t1, along A2, B2 (A, B
+carried from t1 to t2) of one of t2, their differences X, Y and sums P, Q, and with the spins s1, s2 of both frames
+
+    w1' = - w1 w2 X/4 + (1 + w1^2/4) Y + w2 (s1 + s2)/2,    w2' = - (1 + w2^2/4) X + w1 w2 Y/4 - w1 (s1 + s2)/2,
+    m'  = s2 - s1 + (w1 P + w2 Q)/2
+
+give the forces *with the spins held*: these with M = dE/dm and q = dE/dw, S - N on a1 and N on a2, S = q1 w2 - q2 w1,
+N = M + S/2. Their second derivatives are in ``slopes``.
 As a function of places and spins E has one term more, torque times - (T x t)/((1 + T.t)|d|) for each bar: the angle
 is counted in a frame that moves. In balance it vanishes. Statics uses the gradient of E, whose tangent is symmetric;
 motion uses forces with the spins held (the other term would make the angular momentum of first order) with the same
@@ -36,8 +42,9 @@ SMALL = 1e-2
 """|kb|^2/4 below which phi/|kb| and its derivatives are sums of their series."""
 FOLDED = 1e-3
 """1 + cos phi of a line that is folded back on itself: the direction of its force is undefined."""
-OF_FRAME, OF_ANGLE = 7, 7
-"""States of a frame: T, D, a; and of an angle: m, curvatures about both axes and twist, their moments and torque."""
+OF_FRAME, OF_ANGLE = 7, 10
+"""States of a frame: T, D, a; and of an angle: m, curvatures about both axes and twist, their moments and torque, for
+tables the spins of both bars as their elements run, and m."""
 SLOTS, ROW = 5, 11
 # Entries of ``coupling``: C times the part of l over the natural length of a bar, and this length, of both bars
 PULL1, PULL2, LENGTH1, LENGTH2 = 0, 1, 2, 3
@@ -62,6 +69,7 @@ class Twisted(NamedTuple):
     inertia   (s,)     Ip L of bars
     first     (1,)     its first state;  begun: its states in the deck
     room      (12, 11)  work array: a matrix over the numbers of an angle (d1, d2, a1, a2, q), and a row
+    forms     (10, 11)  work array: linear forms over these numbers
     """
 
     nodes: Ints
@@ -85,6 +93,7 @@ class Twisted(NamedTuple):
     first: Ints
     begun: Floats
     room: Floats
+    forms: Floats
 
 
 class Angle(NamedTuple):
@@ -99,9 +108,10 @@ class Angle(NamedTuple):
     start1: Vector
     start2: Vector
     c: float
-    kb: Vector
     a: Vector
     b: Vector
+    a2: Vector
+    b2: Vector
     wa: float
     wb: float
     f: float
@@ -122,9 +132,11 @@ def carried(v: Vector, before: Vector, after: Vector) -> Vector:
 
 
 @inner_kernel
-def solid(x: Vector, y: Vector, z: Vector) -> float:
-    """Solid angle of three unit vectors."""
-    return 2.0 * math.atan2(dot(x, cross(y, z)), 1.0 + dot(x, y) + dot(y, z) + dot(z, x))
+def solid(x: Vector, y: Vector, z: Vector, v: Vector) -> float:
+    """Solid angle of four unit vectors in turn: of x, y, z and of x, z, v; halves are angles of complex numbers."""
+    real, other = 1.0 + dot(x, y) + dot(y, z) + dot(z, x), 1.0 + dot(x, z) + dot(z, v) + dot(v, x)
+    volume, second = dot(x, cross(y, z)), dot(x, cross(z, v))
+    return 2.0 * math.atan2(volume * other + second * real, real * other - volume * second)
 
 
 @inner_kernel
@@ -206,15 +218,15 @@ def angle_at(k: int, d1: Vector, d2: Vector, a1: float, a2: float, q: Vector, st
         beside = blend(1.0, q, -along, t1)
         far, a1 = math.sqrt(dot(beside, beside)), math.atan2(dot(normal, beside), dot(director, beside))
         side, held1 = scaled(1.0 / far, cross(t1, beside)), (0.0, 0.0, 0.0)
-    m = state[own] + a2 - a1 + solid(start1, start2, t2) + solid(start1, t2, t1)
+    m = state[own] + a2 - a1 + solid(start1, start2, t2, t1)
     c = 1.0 + dot(t1, t2)
-    kb = scaled(2.0 / c, cross(t1, t2))
+    kb, both = scaled(2.0 / c, cross(t1, t2)), blend(0.5, t1, 0.5, t2)
     h = a1 + 0.5 * m
     cosine, sine = math.cos(h), math.sin(h)
     a, b = blend(cosine, director, sine, normal), blend(cosine, normal, -sine, director)
     wa, wb = dot(a, kb), dot(b, kb)
     f, f1, f2 = ratio(wa * wa + wb * wb)
-    bend = (c, kb, a, b, wa, wb, f, f1, f2, m)
+    bend = (c, a, b, blend(1.0, a, -wb, both), blend(1.0, b, wa, both), wa, wb, f, f1, f2, m)
     return Angle(n1, n2, t1, t2, start1, start2, *bend, held1, held2, side, along, far)
 
 
@@ -247,19 +259,22 @@ def gradient(row: int, pa: float, pb: float, moment: float, held: float, x: Angl
     f1 = 2.0 * x.f1
     qa = pa * (x.f + f1 * x.wa * x.wa) + pb * f1 * x.wa * x.wb
     qb = pb * (x.f + f1 * x.wb * x.wb) + pa * f1 * x.wa * x.wb
-    s = qa * x.wb - qb * x.wa
-    n = moment + 0.5 * s
-    q = blend(qa, x.a, qb, x.b)
-    along = dot(q, x.kb)
-    g1 = blend(2.0 / x.c, cross(x.t2, q), -along / x.c, x.t2)
-    g2 = blend(2.0 / x.c, cross(q, x.t1), -along / x.c, x.t1)
-    g1, g2 = blend(1.0, g1, -dot(g1, x.t1), x.t1), blend(1.0, g2, -dot(g2, x.t2), x.t2)
-    g1, g2 = blend(1.0, g1, 0.5 * n, x.kb), blend(1.0, g2, 0.5 * n, x.kb)
+    s, _, ka, kb = of_w(qa, qb, x)
+    n, ma, mb = moment + 0.5 * s, 0.5 * moment * x.wa, 0.5 * moment * x.wb
+    g1, g2 = blend(mb + kb, x.b, ma - ka, x.a), blend(mb - kb, x.b2, ma + ka, x.a2)
     write_row(row, 0, blend(1.0 / x.n1, g1, held * (s - n), x.held1), room)
     write_row(row, 3, blend(1.0 / x.n2, g2, held * n, x.held2), room)
     room[row, 6], room[row, 7] = s - n, n
     add_row(row, 0, -(s - n) * x.along / (x.far * x.n1), x.side, room)
     write_row(row, 8, scaled((s - n) / x.far, x.side), room)
+
+
+@inner_kernel
+def of_w(qa: float, qb: float, x: Angle) -> tuple[float, float, float, float]:
+    """S, w1 w2/4, and what q does on - X and Y."""
+    c = 0.25 * x.wa * x.wb
+    ka, kb = (1.0 + 0.25 * x.wb * x.wb) * qb + c * qa, (1.0 + 0.25 * x.wa * x.wa) * qa + c * qb
+    return qa * x.wb - qb * x.wa, c, ka, kb
 
 
 @inner_kernel
@@ -276,8 +291,19 @@ def add_row(row: int, at: int, factor: float, v: Vector, room: Floats) -> None:
 
 @inner_kernel
 def slopes(k: int, scale: float, x: Angle, group: Twisted) -> None:
-    """Writes the derivative of the gradient at constant angles by the eight numbers, times ``scale``: symmetric."""
-    room, stiffness, own = group.room, group.stiffness, group.coupling
+    """Writes the derivative of the gradient at constant angles by its numbers, times ``scale``: symmetric.
+
+    It is the sum of (f v^T + v f^T)/2 over five pairs of linear forms (``forms``): f are the changes of w1, w2, m,
+    s = (s1 + s2)/2 and r = (w1 P + w2 Q)/4; v contains for w and m the stiffness times these, and with what the forms
+    themselves change (A, B turn by s + r about t1, A2, B2 by s - r about t2), h = M/2, K1 and K2 the forces on - X, Y
+
+        w1:  - q1 w2 X/4 + (q1 w1/2 + q2 w2/4) Y - q2 s + h P        s:  - K1 Y - K2 X + h (w1 Q - w2 P)
+        w2:  - (q1 w1/4 + q2 w2/2) X + q2 w1 Y/4 + q1 s + h Q        r:  - K1 Q - K2 P + h (w1 Y - w2 X)
+
+    Then ``lengthen`` adds what is due to lengths, and to directions at the start of the increment. What is not
+    symmetric cancels in the sum, because it is the second derivative of an energy.
+    """
+    forms, stiffness, own, on_body = group.forms, group.stiffness, group.coupling, group.beside[k] == 1
     strain = strains_of(k, x, group)
     pa, pb = stiffness[k, 0] * strain[0], stiffness[k, 1] * strain[1]
     moment, wa, wb, f1 = stiffness[k, 2] * strain[2] + pulled(k, x, group), x.wa, x.wb, 2.0 * x.f1
@@ -290,112 +316,187 @@ def slopes(k: int, scale: float, x: Angle, group: Twisted) -> None:
     qab += pa * (f1 * wb + r * wa * wa * wb) + pb * (f1 * wa + r * wa * wb * wb)
     qbb = stiffness[k, 0] * kab * kab + stiffness[k, 1] * kbb * kbb
     qbb += pa * (f1 * wa + r * wa * wb * wb) + pb * (3.0 * f1 * wb + r * wb * wb * wb)
-    s = qa * wb - qb * wa
-    n = moment + 0.5 * s
-    q = blend(qa, x.a, qb, x.b)
-    along = dot(q, x.kb)
-    g1 = blend(2.0 / x.c, cross(x.t2, q), -along / x.c, x.t2)
-    g2 = blend(2.0 / x.c, cross(q, x.t1), -along / x.c, x.t1)
-    for j in range(3 if group.nodes[k, 0] < 0 else 0, 11 if group.beside[k] == 1 else 8):
-        move1 = (1.0 if j == 0 else 0.0, 1.0 if j == 1 else 0.0, 1.0 if j == 2 else 0.0)
-        move2 = (1.0 if j == 3 else 0.0, 1.0 if j == 4 else 0.0, 1.0 if j == 5 else 0.0)
-        longer1, longer2 = dot(move1, x.t1), dot(move2, x.t2)
-        e1 = scaled(1.0 / x.n1, blend(1.0, move1, -longer1, x.t1))
-        e2 = scaled(1.0 / x.n2, blend(1.0, move2, -longer2, x.t2))
-        move3 = (1.0 if j == 8 else 0.0, 1.0 if j == 9 else 0.0, 1.0 if j == 10 else 0.0)
-        moved = blend(1.0, move3, -x.along, e1)  # of the node beside the line, seen from it
-        s1 = (1.0 if j == 6 else 0.0) + dot(x.held1, move1) + dot(x.side, moved) / x.far
-        s2 = (1.0 if j == 7 else 0.0) + dot(x.held2, move2)
-        both = dot(x.kb, e1) + dot(x.kb, e2)
-        dm, spin = s2 - s1 + 0.5 * both, 0.5 * (s1 + s2) + 0.25 * both
-        dc = dot(e1, x.t2) + dot(x.t1, e2)
-        dkb = blend(2.0 / x.c, blend(1.0, cross(e1, x.t2), 1.0, cross(x.t1, e2)), -dc / x.c, x.kb)
-        dwa, dwb = dot(x.a, dkb) + spin * wb, dot(x.b, dkb) - spin * wa
-        dqa, dqb = qaa * dwa + qab * dwb, qab * dwa + qbb * dwb
-        dq = blend(1.0, blend(dqa, x.a, dqb, x.b), spin, blend(qa, x.b, -qb, x.a))
-        dq = blend(1.0, dq, -dot(q, e1), x.t1)
-        ds = dqa * wb + qa * dwb - dqb * wa - qb * dwa
-        pull = own[k, PULL1] * longer1 + own[k, PULL2] * longer2
-        dn = stiffness[k, 2] * dm + pull + 0.5 * ds
-        dalong = dot(dq, x.kb) + dot(q, dkb)
-        dg1 = blend(1.0, blend(2.0, cross(e2, q), 2.0, cross(x.t2, dq)), -dalong, x.t2)
-        dg1 = scaled(1.0 / x.c, blend(1.0, dg1, -1.0, blend(along, e2, dc, g1)))
-        dg2 = blend(1.0, blend(2.0, cross(dq, x.t1), 2.0, cross(q, e1)), -dalong, x.t1)
-        dg2 = scaled(1.0 / x.c, blend(1.0, dg2, -1.0, blend(along, e1, dc, g2)))
-        torque = 0.0 if group.beside[k] == 1 else s - n
-        slope_of(j, 0, x.n1, longer1, e1, x.t1, g1, dg1, n, dn, dkb, torque, ds - dn, x.start1, x.held1, x.kb, room)
-        slope_of(j, 3, x.n2, longer2, e2, x.t2, g2, dg2, n, dn, dkb, n, dn, x.start2, x.held2, x.kb, room)
-        add_row(j, 0, own[k, PULL1] * strain[2], e1, room)
-        add_row(j, 0, own[k, PULL1] * dm, x.t1, room)
-        add_row(j, 3, own[k, PULL2] * strain[2], e2, room)
-        add_row(j, 3, own[k, PULL2] * dm, x.t2, room)
-        room[j, 6], room[j, 7] = ds - dn, dn
-        if group.beside[k] == 1:
-            beside, torque = cross(x.side, x.t1), s - n
-            dfar, dalong = dot(beside, moved), dot(move3, x.t1) + x.far * dot(beside, e1)
-            dside = blend(-s1, beside, -dot(x.side, e1), x.t1)
-            change = blend((ds - dn - torque * dfar / x.far) / x.far, x.side, torque / x.far, dside)
-            write_row(j, 8, change, room)
-            add_row(j, 0, -x.along / x.n1, change, room)
-            add_row(j, 0, -torque / (x.far * x.n1) * (dalong - x.along * longer1 / x.n1), x.side, room)
-        for i in range(11):
-            room[j, i] *= scale
+    s, c, k1, k2 = of_w(qa, qb, x)
+    n, h = moment + 0.5 * s, 0.5 * moment
+    own1 = blend(1.0, x.held1, -x.along / (x.far * x.n1), x.side)  # s1 by d1
+    write_row(0, 0, scaled(1.0 / x.n1, x.a), forms)
+    write_row(0, 3, scaled(1.0 / x.n2, x.a2), forms)
+    write_row(1, 0, scaled(1.0 / x.n1, x.b), forms)
+    write_row(1, 3, scaled(1.0 / x.n2, x.b2), forms)
+    write_row(2, 0, own1, forms)
+    write_row(2, 3, x.held2, forms)
+    write_row(3, 0, scaled(2.0 * own[k, PULL1], x.t1), forms)
+    write_row(3, 3, scaled(2.0 * own[k, PULL2], x.t2), forms)
+    for j in range(6, 11):
+        forms[0, j], forms[1, j], forms[3, j] = 0.0, 0.0, 0.0
+    forms[2, 6], forms[2, 7] = 1.0, 1.0
+    write_row(2, 8, scaled(1.0 / x.far, x.side), forms)
+    for j in range(11):
+        sign = -1.0 if 3 <= j < 6 or j == 7 else 1.0
+        one, two, spin, pull = forms[0, j], forms[1, j], 0.5 * forms[2, j], forms[3, j]
+        over1, over2 = sign * one, sign * two  # X and Y; one, two: P and Q
+        both = 0.5 * (wa * one + wb * two)
+        change1 = (1.0 + 0.25 * wa * wa) * over2 - c * over1 + wb * spin
+        change2 = c * over2 - (1.0 + 0.25 * wb * wb) * over1 - wa * spin
+        twist = both - 2.0 * sign * spin
+        forms[0, j], forms[1, j], forms[2, j], forms[3, j], forms[4, j] = change1, change2, twist, spin, 0.5 * both
+        turned1 = (0.5 * qa * wa + 0.25 * qb * wb) * over2 - 0.25 * qa * wb * over1 - qb * spin + h * one
+        turned2 = 0.25 * qb * wa * over2 - (0.25 * qa * wa + 0.5 * qb * wb) * over1 + qa * spin + h * two
+        forms[5, j] = qaa * change1 + qab * change2 + turned1
+        forms[6, j] = qab * change1 + qbb * change2 + turned2
+        forms[7, j] = stiffness[k, 2] * twist + pull
+        forms[8, j] = h * (wa * two - wb * one) - k1 * over2 - k2 * over1
+        forms[9, j] = h * (wa * over2 - wb * over1) - k1 * two - k2 * one
+    if on_body:
+        multiply(11, 0.5 * scale, forms, group.room)
+    else:
+        multiply(8, 0.5 * scale, forms, group.room)
+    pull1, pull2 = own[k, PULL1] * strain[2], own[k, PULL2] * strain[2]
+    lengthen(0, scale / x.n1, pull1, s - n, qa, qb, moment, x.t1, x.start1, x.held1, forms, group.room)
+    lengthen(3, scale / x.n2, pull2, n, qa, qb, moment, x.t2, x.start2, x.held2, forms, group.room)
+    if on_body:
+        turn_beside(scale * (s - n), x, forms, group.room)
 
 
 @inner_kernel
-def slope_of(
-    row: int, at: int, far: float, longer: float, e: Vector, t: Vector, g: Vector, dg: Vector, n: float, dn: float,
-    dkb: Vector, torque: float, dtorque: float, start: Vector, held: Vector, kb: Vector, room: Floats,
+def multiply(count: int, half: float, forms: Floats, room: Floats) -> None:
+    """Writes the sum of the products of forms."""
+    for i in range(count):
+        f0, f1, f2, f3, f4 = forms[0, i], forms[1, i], forms[2, i], forms[3, i], forms[4, i]
+        v0, v1, v2, v3, v4 = forms[5, i], forms[6, i], forms[7, i], forms[8, i], forms[9, i]
+        for j in range(count):
+            total = f0 * forms[5, j] + v0 * forms[0, j] + f1 * forms[6, j] + v1 * forms[1, j]
+            total += f2 * forms[7, j] + v2 * forms[2, j] + f3 * forms[8, j] + v3 * forms[3, j]
+            room[i, j] = half * (total + f4 * forms[9, j] + v4 * forms[4, j])
+
+
+@inner_kernel
+def lengthen(
+    at: int, scale: float, pull: float, torque: float, qa: float, qb: float, moment: float, t: Vector, start: Vector,
+    held: Vector, forms: Floats, room: Floats,
 ) -> None:  # fmt: skip
-    """Writes the change of the force on one of the vectors."""
-    along = dot(g, t)
-    part = blend(1.0, blend(1.0, g, -along, t), 0.5 * n, kb)
-    change = blend(1.0, blend(1.0, dg, -(dot(dg, t) + dot(g, e)), t), -along, e)
-    change = blend(1.0, change, 0.5, blend(dn, kb, n, dkb))
-    write_row(row, at, blend(1.0 / far, change, -longer / (far * far), part), room)
-    bent = 1.0 + dot(start, t)
-    add_row(row, at, dtorque, held, room)
-    add_row(row, at, -torque / (bent * far), cross(start, e), room)
-    add_row(row, at, -torque * (dot(start, e) / bent + longer / far), held, room)
+    """Adds to the block of a vector what its length and its direction at the start do to its force; scale: over |d|."""
+    force = blend(qa, read(at, forms[0]), qb, read(at, forms[1]))
+    force = blend(1.0, force, moment, read(at, forms[2]))
+    along = dot(start, t)
+    across = scaled(0.5 * torque / (1.0 + along), blend(1.0, start, -along, t))
+    for c in range(3):
+        tc, gc, ac, hc = component(t, c), component(force, c), component(across, c), component(held, c)
+        for d in range(3):
+            td, gd, ad, hd = component(t, d), component(force, d), component(across, d), component(held, d)
+            rest = tc * gd + gc * td + ac * hd + hc * ad + pull * tc * td
+            room[at + c, at + d] -= scale * (rest - pull if c == d else rest)
 
 
 @inner_kernel
-def add_forces(k: int, factor: float, group: Twisted, force: Floats) -> None:
+def turn_beside(torque: float, x: Angle, forms: Floats, room: Floats) -> None:
+    """Adds what the second derivative of the spin of a body adds; ``beside`` is the direction to its node."""
+    beside = cross(x.side, x.t1)
+    for row in range(5):
+        for j in range(11):
+            forms[row, j] = 0.0
+    write_row(0, 0, scaled(-x.along / (x.far * x.n1), x.side), forms)  # the spin
+    write_row(0, 8, scaled(1.0 / x.far, x.side), forms)
+    write_row(1, 0, scaled(-x.along / x.n1, beside), forms)  # change of ``far``
+    write_row(1, 8, beside, forms)
+    write_row(2, 0, scaled(1.0 / x.n1, x.side), forms)
+    write_row(3, 8, x.t1, forms)
+    write_row(4, 0, scaled(1.0 / x.n1, beside), forms)
+    for i in range(11):
+        for j in range(11):
+            rest = forms[0, i] * forms[1, j] + forms[1, i] * forms[0, j]
+            rest += forms[2, i] * forms[3, j] + forms[3, i] * forms[2, j]
+            rest = rest / x.far + 0.5 * (forms[2, i] * forms[4, j] + forms[4, i] * forms[2, j])
+            room[i, j] -= torque * rest
+
+
+@inner_kernel
+def add_forces(k: int, group: Twisted, force: Floats) -> None:
     """Adds the last row of the work array as forces on nodes and torques on spins."""
     room = group.room
     for c in range(3):
         if group.nodes[k, 0] >= 0:
-            force[3 * group.nodes[k, 0] + c] -= factor * room[ROW, c]
-            force[3 * group.nodes[k, 1] + c] += factor * room[ROW, c]
-        force[3 * group.nodes[k, 1] + c] -= factor * room[ROW, 3 + c]
-        force[3 * group.nodes[k, 2] + c] += factor * room[ROW, 3 + c]
+            force[3 * group.nodes[k, 0] + c] -= room[ROW, c]
+            force[3 * group.nodes[k, 1] + c] += room[ROW, c]
+        force[3 * group.nodes[k, 1] + c] -= room[ROW, 3 + c]
+        force[3 * group.nodes[k, 2] + c] += room[ROW, 3 + c]
     for end in range(group.beside[k], 2):
         turned = group.turns[k, end] / group.radius[group.frames[k, end]]
-        force[3 * group.nodes[k, 3 + end]] += factor * turned * room[ROW, 6 + end]
+        force[3 * group.nodes[k, 3 + end]] += turned * room[ROW, 6 + end]
     for c in range(3 if group.beside[k] == 1 else 0):
-        force[3 * group.nodes[k, 3] + c] += factor * room[ROW, 8 + c]
-        force[3 * group.nodes[k, 1] + c] -= factor * room[ROW, 8 + c]
+        force[3 * group.nodes[k, 3] + c] += room[ROW, 8 + c]
+        force[3 * group.nodes[k, 1] + c] -= room[ROW, 8 + c]
 
 
 @inner_kernel
 def add_matrix(k: int, group: Twisted, tangent: Tangent) -> None:
     """Adds the matrix in the work array, over places and spins."""
-    nodes, room = group.nodes, group.room
+    nodes, pair, room, block, cross = group.nodes, group.pair, group.room, tangent.block, tangent.cross
+    first, node, last, spin1, spin2 = nodes[k, 0], nodes[k, 1], nodes[k, 2], nodes[k, 3], nodes[k, 4]
     turned1 = group.turns[k, 0] / group.radius[group.frames[k, 0]]
     turned2 = group.turns[k, 1] / group.radius[group.frames[k, 1]]
-    first, last, on_body = 3 if nodes[k, 0] < 0 else 0, 11 if group.beside[k] == 1 else 8, group.beside[k] == 1
-    for i in range(first, last):
-        for j in range(first, last):
-            if on_body and (i == 6 or j == 6):
+    at01, at02, at03, at04 = pair[k, 1], pair[k, 2], pair[k, 3], pair[k, 4]
+    at12, at13, at14, at23, at24, at34 = pair[k, 7], pair[k, 8], pair[k, 9], pair[k, 13], pair[k, 14], pair[k, 19]
+    inside, on_body = 1.0 if first >= 0 else 0.0, group.beside[k] == 1
+    for r in range(3):
+        for c in range(3):
+            k11, k12, k21, k22 = room[r, c], inside * room[r, 3 + c], inside * room[3 + r, c], room[3 + r, 3 + c]
+            at = 3 * r + c
+            block[last, at] += k22
+            cross[at12, at] += k12 - k22
+            cross[at12, 9 + at] += k21 - k22
+            block[node, at] += inside * k11 - k12 - k21 + k22
+            if first >= 0:
+                block[first, at] += k11
+                cross[at01, at] += k12 - k11
+                cross[at01, 9 + at] += k21 - k11
+                cross[at02, at] -= k12
+                cross[at02, 9 + at] -= k21
+        one1, one2 = turned1 * inside * room[r, 6], turned2 * inside * room[r, 7]
+        two1, two2 = turned1 * room[3 + r, 6], turned2 * room[3 + r, 7]
+        add_spin(at14, r, one2 - two2, cross)
+        add_spin(at24, r, two2, cross)
+        if first >= 0:
+            add_spin(at04, r, -one2, cross)
+        if on_body:
+            continue
+        add_spin(at13, r, one1 - two1, cross)
+        add_spin(at23, r, two1, cross)
+        if first >= 0:
+            add_spin(at03, r, -one1, cross)
+    own1, own2, both = turned1 * turned1 * room[6, 6], turned2 * turned2 * room[7, 7], turned1 * turned2 * room[6, 7]
+    block[spin2, 0] += own2
+    if on_body:
+        add_beside(k, turned2, group, tangent)
+    elif spin1 == spin2:
+        block[spin2, 0] += own1 + 2.0 * both
+    else:
+        block[spin1, 0] += own1
+        cross[at34, 0] += both
+        cross[at34, 9] += both
+
+
+@inner_kernel
+def add_spin(pair: int, row: int, value: float, cross: Floats) -> None:
+    """Adds what couples a component of a place with a spin."""
+    cross[pair, 3 * row] += value
+    cross[pair, 9 + row] += value
+
+
+@inner_kernel
+def add_beside(k: int, turned2: float, group: Twisted, tangent: Tangent) -> None:
+    """Adds what couples the place of the node beside the line."""
+    nodes, room = group.nodes, group.room
+    for i in range(11):
+        for j in range(11):
+            if max(i, j) < 8 or i == 6 or j == 6:
                 continue
-            value = room[j, i]
-            value *= turned1 if i == 6 else turned2 if i == 7 else 1.0
-            value *= turned1 if j == 6 else turned2 if j == 7 else 1.0
+            value = room[j, i] * (turned2 if i == 7 or j == 7 else 1.0)
             row, column = i % 3 if i < 6 else max(i - 8, 0), j % 3 if j < 6 else max(j - 8, 0)
-            for p in range(1 if i == 6 or i == 7 else 2):  # each vector has two ends
-                slot = i // 3 + 1 - p if i < 6 else i - 3 if i < 8 else 3 - 2 * p
-                for q in range(1 if j == 6 or j == 7 else 2):
-                    other = j // 3 + 1 - q if j < 6 else j - 3 if j < 8 else 3 - 2 * q
+            for p in range(1 if i == 7 else 2):  # each vector has two ends
+                slot = i // 3 + 1 - p if i < 6 else 4 if i == 7 else 3 - 2 * p
+                for q in range(1 if j == 7 else 2):
+                    other = j // 3 + 1 - q if j < 6 else 4 if j == 7 else 3 - 2 * q
                     entry = value if p == q else -value
                     if nodes[k, slot] == nodes[k, other]:
                         tangent.block[nodes[k, slot], 3 * row + column] += entry
@@ -494,12 +595,13 @@ def evaluate(trial: Trial, group: Twisted, force: Floats, flow: Floats, tangent:
             add_row(ROW, 8, rest, d3, room)
             room[ROW, 6] += rest * r1 * r1 * s1
             room[ROW, 7] += rest * r2 * r2 * s2
-        add_forces(k, 1.0, group, force)
+        add_forces(k, group, force)
         if has_tangent:
             slopes(k, trial.weight * share, x, group)
-            add_matrix(k, group, tangent)
         if trial.rate != 0.0 and group.viscosity[k, 0] + group.viscosity[k, 2] > 0.0:
-            resist(k, trial, group, force, flow, tangent)
+            resist(k, has_tangent, trial, group, force, flow)
+        if has_tangent:
+            add_matrix(k, group, tangent)
     return energy
 
 
@@ -514,6 +616,9 @@ def note(k: int, own: int, x: Angle, group: Twisted, state: Floats) -> None:
     state[own + 4] = way * group.stiffness[k, 0] * strain[0]
     state[own + 5] = group.stiffness[k, 1] * strain[1]
     state[own + 6] = group.stiffness[k, 2] * strain[2] + pulled(k, x, group)
+    state[own + 7] = state[group.first[0] + OF_FRAME * group.frames[k, 0] + 6]
+    state[own + 8] = state[group.first[0] + OF_FRAME * group.frames[k, 1] + 6]
+    state[own + 9] = x.m
 
 
 @inner_kernel
@@ -530,9 +635,10 @@ def foreseen(k: int, which: int, trial: Trial, group: Twisted) -> Vector:
 
 
 @inner_kernel
-def resist(k: int, trial: Trial, group: Twisted, force: Floats, flow: Floats, tangent: Tangent) -> None:
-    """Forces of BETA: the rates of k1, k2 and m times viscosities, along their gradients at the place foreseen."""
-    room, ahead = group.room, trial.ahead
+def resist(k: int, has_tangent: bool, trial: Trial, group: Twisted, force: Floats, flow: Floats) -> None:
+    """Forces of BETA: the rates of k1, k2 and m times viscosities, along their gradients at the place foreseen. Adds
+    their tangent to the work array."""
+    room, forms, ahead = group.room, group.forms, trial.ahead
     dof1, dof2 = 3 * group.nodes[k, 3], 3 * group.nodes[k, 4]
     turned1 = group.turns[k, 0] / group.radius[group.frames[k, 0]]
     turned2 = group.turns[k, 1] / group.radius[group.frames[k, 1]]
@@ -558,23 +664,33 @@ def resist(k: int, trial: Trial, group: Twisted, force: Floats, flow: Floats, ta
         s2 = turned2 * rate * (trial.u1[dof2] - trial.u0[dof2])
     if group.beside[k] == 1:
         s1 = 0.0
+    gradient(0, 1.0, 0.0, 0.0, 0.0, x, forms)
+    gradient(1, 0.0, 1.0, 0.0, 0.0, x, forms)
+    gradient(2, 0.0, 0.0, 1.0, 0.0, x, forms)
     for i in range(11):
-        for j in range(11):
-            room[i, j] = 0.0
+        room[ROW, i] = 0.0
     for part in range(3):
-        viscosity = group.viscosity[k, part]
-        one, two, twist = 1.0 if part == 0 else 0.0, 1.0 if part == 1 else 0.0, 1.0 if part == 2 else 0.0
-        gradient(ROW, one, two, twist, 0.0, x, room)
-        speed = dot(read(0, room[ROW]), v1) + dot(read(3, room[ROW]), v2) + room[ROW, 6] * s1 + room[ROW, 7] * s2
-        speed += dot(read(8, room[ROW]), v3)
-        add_forces(k, viscosity * speed, group, force)
-        if flow.shape[0] > 0:
-            add_forces(k, viscosity * speed, group, flow)
+        speed = dot(read(0, forms[part]), v1) + dot(read(3, forms[part]), v2) + dot(read(8, forms[part]), v3)
+        speed = group.viscosity[k, part] * (speed + forms[part, 6] * s1 + forms[part, 7] * s2)
         for i in range(11):
-            for j in range(11):
-                room[i, j] += trial.weight * trial.rate * viscosity * room[ROW, i] * room[ROW, j]
-    if tangent.block.shape[0] > 0:
-        add_matrix(k, group, tangent)
+            room[ROW, i] += speed * forms[part, i]
+    add_forces(k, group, force)
+    if flow.shape[0] > 0:
+        add_forces(k, group, flow)
+    if has_tangent and group.beside[k] == 1:
+        damp(11, k, trial.weight * trial.rate, group.viscosity, forms, room)
+    elif has_tangent:
+        damp(8, k, trial.weight * trial.rate, group.viscosity, forms, room)
+
+
+@inner_kernel
+def damp(count: int, k: int, scale: float, viscosity: Floats, forms: Floats, room: Floats) -> None:
+    """Adds the derivative of the forces of BETA by its numbers."""
+    for i in range(count):
+        f0 = scale * viscosity[k, 0] * forms[0, i]
+        f1, f2 = scale * viscosity[k, 1] * forms[1, i], scale * viscosity[k, 2] * forms[2, i]
+        for j in range(count):
+            room[i, j] += f0 * forms[0, j] + f1 * forms[1, j] + f2 * forms[2, j]
 
 
 NOTHING = Twisted(
@@ -582,6 +698,7 @@ NOTHING = Twisted(
     np.zeros((0, 2)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 2)), np.zeros((0, 4)),
     np.zeros((0, 25), np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 3)),
     np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 11)),
+    np.zeros((0, 11)),
 )  # fmt: skip
 
 
@@ -625,7 +742,7 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Twisted:
         found.turns,
         there * found.stiffness, there * found.viscosity, found.rest, found.over, there * own,
         numbered(nodes, pair), aside, np.ascontiguousarray(ends), way, np.ascontiguousarray(count + found.spin), radius,
-        inertia, np.array([state]), _begun(found, way), np.zeros((12, 11)),
+        inertia, np.array([state]), _begun(found, way), np.zeros((12, 11)), np.zeros((10, 11)),
     )  # fmt: skip
     arrays: Any = map(np.ascontiguousarray, group)
     return Twisted(*arrays)
@@ -636,37 +753,39 @@ def _begun(found: Any, way: Floats) -> Floats:
     t = way / np.linalg.norm(way, axis=1, keepdims=True)
     frames = np.column_stack([t, found.director, np.zeros(len(t))])
     angles = np.zeros((len(found.twist), OF_ANGLE))
-    angles[:, 0] = found.twist
+    angles[:, 0] = angles[:, 9] = found.twist
     return np.concatenate([frames.ravel(), angles.ravel()])
 
 
-def _couples(nodes: Ints) -> list[list[tuple[int, int]]]:
-    """Of each angle, the pairs of different nodes among its five, as places."""
+def _couples(nodes: Ints) -> dict[tuple[int, int], int]:
+    """Pairs of different nodes among the five of an angle, in their order, each with its number from 0."""
     every = [(p, q) for p in range(SLOTS) for q in range(p + 1, SLOTS)]
-    return [[(p, q) for p, q in every if own[p] >= 0 and own[p] != own[q]] for own in nodes.tolist()]
+    found = ((own[p], own[q]) for own in nodes.tolist() for p, q in every if own[p] >= 0 and own[p] != own[q])
+    return {couple: number for number, couple in enumerate(dict.fromkeys(found))}
 
 
 def numbered(nodes: Ints, first: int) -> Ints:
     """``pair`` (k, 25) of angles; first: the number of their first pair."""
-    found = np.full((len(nodes), SLOTS * SLOTS), -1)
-    for k, couples in enumerate(_couples(nodes)):
-        for p, q in couples:
-            found[k, SLOTS * p + q] = found[k, SLOTS * q + p] = first
-            first += 1
+    couples, found = _couples(nodes), np.full((len(nodes), SLOTS * SLOTS), -1)
+    for k, own in enumerate(nodes.tolist()):
+        for p in range(SLOTS):
+            for q in range(p + 1, SLOTS):
+                if (number := couples.get((own[p], own[q]), -1)) >= 0:
+                    found[k, SLOTS * p + q] = found[k, SLOTS * q + p] = first + number
     return found
 
 
 def pairs_of(group: Twisted) -> Ints:
     """Nodes that angles couple."""
-    found = [(own[p], own[q]) for own, its in zip(group.nodes, _couples(group.nodes), strict=True) for p, q in its]
-    return np.array(found, np.int64).reshape(-1, 2)
+    return np.array([*_couples(group.nodes)], np.int64).reshape(-1, 2)
 
 
 def noted(group: Twisted) -> Ints:
     """Nodes and states of the tables: of angles at one node (a clamp within a line) the first."""
     nodes, which = np.unique(group.nodes[:, 1], return_index=True)
-    first = (int(group.first[0]) if len(nodes) else 0) + OF_FRAME * len(group.spin) + 1
-    return np.column_stack([nodes, first + OF_ANGLE * which])
+    begin = int(group.first[0]) if len(nodes) else 0
+    first = begin + OF_FRAME * len(group.spin) + OF_ANGLE * which
+    return np.column_stack([nodes, first + 1, first + 7, begin + OF_FRAME * group.frames[which, 1] + 3])
 
 
 def size_of(group: Twisted) -> float:

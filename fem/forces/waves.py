@@ -23,7 +23,7 @@ import numpy as np
 
 from fem.arrays import Floats, Index, Ints
 from fem.compiled import called_kernel, inner_kernel
-from fem.compiled.lanes import common, every, some, where
+from fem.compiled.lanes import every, some, where
 from fem.forces.protocol import Trial
 
 WATER, WIND, INERTIA, STILL_WATER = 0, 1, 2, 3
@@ -263,13 +263,13 @@ def foresee(trial: Trial, sea: Sea) -> None:
             state[at + PLACE + axis] = place
         if not every(is_known):
             state[at + IS_KNOWN], state[at + TIME] = 1.0, time
-            write_motion(at, sea, state)
+            write_motion(at, time, sea, state)
 
 
 @inner_kernel
-def write_motion(at: int, sea: Sea, state: Floats) -> None:
-    """Elevation, velocity and acceleration of the water at the time and place that stand before them."""
-    time, x, z = common(state[at + TIME]), state[at + PLACE], state[at + PLACE + sea.up] - sea.level
+def write_motion(at: int, time: float, sea: Sea, state: Floats) -> None:
+    """Elevation, velocity and acceleration of the water at a time, and at the place that stands before them."""
+    x, z = state[at + PLACE], state[at + PLACE + sea.up] - sea.level
     y = sea.side * state[at + PLACE + 3 - sea.up]
     # at the bottom all elevations stretch z to the same height
     needs_surface, eta, height = z > -sea.reach, 0.0, z

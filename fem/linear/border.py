@@ -10,20 +10,22 @@ matrix is solved with row exchanges. The elimination inside has no pivoting: the
 the border, and its matrix is a band.
 
 Its matrix is stored by diagonals: entry (i, j) lies at ``band[i, j - i + width]``; row exchanges fill up to ``2 width``
-entries to the right. Source: Golub & Van Loan, Matrix Computations, 4.3.
+entries to the right. Bands of lines that twist are eliminated without exchanges first (``solve_in_order``), in loops of
+a known length: that is stable while the matrix is positive definite, symmetric or not; a pivot that is not positive
+says when it is not. Source: Golub & Van Loan, Matrix Computations, 4.2 and 4.3.
 """
 
 from __future__ import annotations
 
 import math
 
-from fem.arrays import Floats
+from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel
 from fem.compiled.lanes import every, some, where
 from fem.forces.bar import ALPHA, GAP, GEOMETRIC, INV_LENGTH, Bars, P, Q
 from fem.forces.protocol import Tangent
 from fem.linear.chain import LinearSystem, invert, times
-from fem.linear.choice import EliminationPlan
+from fem.linear.choice import WIDEST, EliminationPlan
 
 SMALLEST_PIVOT = 1e-14
 """A matrix with a pivot below this fraction of its largest entry counts as singular."""
@@ -36,6 +38,8 @@ def solve_with_border(
     """du and tau of ``linear``, whose block is unchanged; False: a pivot is not safe.
     numbers (blocks, 9), band and x (its rows: the equations of the border)  work arrays"""
     count, du, target, is_safe = plan.own.shape[0], linear.du, 0, True
+    if plan.number.shape[0] > 0 and solve_in_order(plan.number, linear, band, x):
+        return True
     for dof in range(du.shape[0]):
         du[dof] = linear.residual[dof] if linear.free[dof] != 0.0 else 0.0
     is_coupled = fill(plan, linear.tangent, linear.block, numbers)
@@ -223,3 +227,91 @@ def exchange(wanted: bool, k: int, i: int, last: int, width: int, band: Floats, 
         band[k, j - k + width], band[i, j - i + width] = where(wanted, other, top), where(wanted, top, other)
     top, other = x[k], x[i]
     x[k], x[i] = where(wanted, other, top), where(wanted, top, other)
+
+
+RELATIVE_PIVOT = 1e-13
+"""Without exchanges, a pivot below this fraction of its diagonal entry consists of rounding errors."""
+
+
+@called_kernel
+def solve_in_order(number: Ints, linear: LinearSystem, band: Floats, x: Floats) -> bool:
+    """du by elimination without row exchanges, in a model without rods; False: a pivot is not positive.
+    number (3n,)  equation of each dof, -1 fixed. Meanwhile ``du`` is a work array"""
+    width, count = (band.shape[1] - 1) // 3, band.shape[0]
+    fill_band(number, width, linear, band)
+    for dof in range(number.shape[0]):
+        if number[dof] >= 0:
+            x[number[dof]] = linear.residual[dof]
+    for k in range(count):
+        band[k, 3 * width] = band[k, width]
+    for k in range(count):
+        pivot = band[k, width]
+        if not pivot > RELATIVE_PIVOT * band[k, 3 * width]:
+            return False
+        take_out(k, width, 1.0 / pivot, band, x, linear.du)
+    for k in range(count - 1, -1, -1):
+        total = x[k]
+        for j in range(1, min(count - 1 - k, width) + 1):
+            total -= band[k, width + j] * x[k + j]
+        x[k] = total / band[k, width]
+    for dof in range(number.shape[0]):
+        linear.du[dof] = x[number[dof]] if number[dof] >= 0 else 0.0
+    return True
+
+
+@inner_kernel
+def take_out(k: int, width: int, inverse: float, band: Floats, x: Floats, row: Floats) -> None:
+    """Subtracts row k from those below it; what lies right of its band is zero."""
+    for s in range(WIDEST):
+        row[s] = band[k, width + 1 + s]
+    for i in range(1, min(band.shape[0] - 1 - k, width) + 1):
+        factor, first = band[k + i, width - i] * inverse, width - i + 1
+        if factor != 0.0:
+            for s in range(WIDEST):
+                band[k + i, first + s] -= factor * row[s]
+            x[k + i] -= factor * x[k]
+
+
+@inner_kernel
+def fill_band(number: Ints, width: int, linear: LinearSystem, band: Floats) -> None:
+    """Fills in the matrix."""
+    tangent, block = linear.tangent, linear.block
+    ends, bar_tangent, off, pairs, cross = tangent.ends, tangent.bar_tangent, tangent.off, tangent.pairs, tangent.cross
+    for i in range(band.shape[0]):
+        for j in range(band.shape[1]):
+            band[i, j] = 0.0
+    for i in range(block.shape[0]):
+        place_block(3 * i, 3 * i, i, 0, block, number, width, band)
+    for e in range(ends.shape[0]):
+        i, j, alpha = 3 * ends[e, 0], 3 * ends[e, 1], bar_tangent[ALPHA, e]
+        coupling = off[e] if off.shape[0] > 0 else 0.0
+        for a in range(3):
+            for c in range(3):
+                value = alpha * bar_tangent[P + a, e] * bar_tangent[Q + c, e]
+                value += bar_tangent[GEOMETRIC, e] if a == c else 0.0
+                across = value - coupling if a == c else value
+                place(number[i + a], number[i + c], value, width, band)
+                place(number[j + a], number[j + c], value, width, band)
+                place(number[i + a], number[j + c], -across, width, band)
+                place(number[j + a], number[i + c], -across, width, band)
+    for p in range(pairs.shape[0]):
+        place_block(3 * pairs[p, 0], 3 * pairs[p, 1], p, 0, cross, number, width, band)
+        place_block(3 * pairs[p, 1], 3 * pairs[p, 0], p, 9, cross, number, width, band)
+
+
+@inner_kernel
+def place_block(i: int, j: int, at: int, first: int, values: Floats, number: Ints, width: int, band: Floats) -> None:
+    """Adds a block, rows from dof i, columns from dof j, which stands in a row of ``values`` from ``first``."""
+    for a in range(3):
+        row = number[i + a]
+        for c in range(3 if row >= 0 else 0):
+            column = number[j + c]
+            if column >= 0:
+                band[row, column - row + width] += values[at, first + 3 * a + c]
+
+
+@inner_kernel
+def place(row: int, column: int, value: float, width: int, band: Floats) -> None:
+    """Adds an entry."""
+    if row >= 0 and column >= 0:
+        band[row, column - row + width] += value

@@ -234,6 +234,7 @@ class EliminationPlan(NamedTuple):
     inner    (s, 2) positions of the nodes of each block between them: the last blocks but one, which is unused
     start (3b+1,), column, factor  dofs of the border as sums of its equations' unknowns: none where fixed
     multiplier (r,) unknowns that are those of rods
+    number   (3n,)  equation of each dof in a band that is tried without row exchanges, -1 fixed; empty: another one
     """
 
     sequence: Ints
@@ -249,6 +250,7 @@ class EliminationPlan(NamedTuple):
     column: Ints
     factor: Floats
     multiplier: Ints
+    number: Ints = np.zeros(0, np.int64)
 
     @property
     def blocks(self) -> int:
@@ -262,6 +264,8 @@ NO_PLAN = EliminationPlan(
     NOTHING,
 )  # fmt: skip
 """For solvers without a plan."""
+NARROWEST, WIDEST = 9, 16
+"""Half widths of bands that are tried without row exchanges: of lines that twist it is 10."""
 BLOCK, NODE = 27, 60
 """Multiplications for a product of two blocks, and for the rest of the work for a node."""
 
@@ -430,6 +434,8 @@ def choose_solver(
     equation, width = number_band(system, free)
     if wanted == "BAND" or count * float(width) ** 2 <= BAND_WORK:
         plan = plan_of(edges, bars.rods, free, equations, np.inf, equation) or NO_PLAN
+        if system.twists is not None and not len(bars.rods) and NARROWEST <= width <= WIDEST < system.size:
+            plan = plan._replace(number=equation[: system.size])
         reason = f"narrow band, half width {width}"
         return replace(direct, solver=BAND, plan=plan, rows=int(equation.max()) + 1, width=width, reason=reason)
     if may_iterate:

@@ -1,4 +1,4 @@
-"""FoundForm finding: positions of the free nodes of a net of bars in equilibrium, for given force densities q = N/L.
+"""Form finding: positions of the free nodes of a net of bars in equilibrium, for given force densities q = N/L.
 
     D x = p,  D = C^T diag(q) C,  C the incidence of the bars
 

@@ -39,6 +39,7 @@ class LineSpan:
     time, dt        0: 10 and 1/200 periods, or all of a record in increments of 0.05
     spread          angles [degrees] about z by which the line is turned, for each line of a vessel; none: one line
     vessel          reference point of that vessel
+    segments        parts of other sections, from the first end; the section of the first is ``section``
 
     Raises CommandError on what cannot be.
     """
@@ -62,11 +63,13 @@ class LineSpan:
     modules: tuple[Modules, ...] = ()
     spread: tuple[float, ...] = ()
     vessel: Vector = STILL
+    segments: tuple[Segment, ...] = ()
 
     def __post_init__(self) -> None:
         is_low = max(self.first[2], self.last[2]) <= 0.0
         ends = [0.0, *(end for each in self.modules for end in each[:2]), self.value]
-        has_modules, least = bool(self.modules), 2 + 2 * len(self.modules)
+        has_modules, least = bool(self.modules), 2 + 2 * len(self.modules) + len(self.segments)
+        blanks = sum(each.length is None for each in self.segments)
         wrong = {
             f"a {self.measure} must be positive, got {self.value:g}": not self.value > 0.0,
             "both ends of the line are at the same point": self.first == self.last,
@@ -77,6 +80,15 @@ class LineSpan:
             "buoyancy modules need the natural length of the line": has_modules and self.measure != "length",
             f"parts with buoyancy modules must follow each other from 0 to {self.value:g}": sorted(ends) != ends
             or any(begin == end for begin, end, *_ in self.modules),
+            "a line of segments has no buoyancy modules: give the part with modules as a segment": has_modules
+            and bool(self.segments),
+            f"--{self.measure} needs one segment without a length": bool(self.segments)
+            and self.measure != "length"
+            and blanks != 1,
+            "segments bend all, or none of them does": len(
+                {not each.section.bending_stiffness for each in self.segments}
+            )
+            > 1,
             "a motion needs amplitudes and a period": any(self.motion) != (self.period > 0.0),
             "the end moves as a cosine or by a record: give one of them": any(self.motion) and self.record is not None,
             "friction needs a seabed: give the depth of the water": bool(self.friction) and not self.is_wet,
@@ -105,20 +117,43 @@ class LineSpan:
 
     def pieces(self) -> list[BarRun]:
         """From the first end to the last. Those without modules are ``BARE``; a line without any is one piece."""
-        if not self.modules:
+        if not (self.modules or self.segments):
             return [BarRun("LINE", self.section, self.value, 1, self.bars)]
-        parts, at = [], 0.0
+        known = sum(each.length or 0.0 for each in self.segments)
+        rest = max(math.dist(self.first, self.last) - known, 0.01 * known)
+        named = enumerate(self.segments, 1)
+        parts, at = [(f"SEGMENT{n}", each.section, each.length or rest) for n, each in named], 0.0
         for count, (begin, end, mass, diameter) in enumerate(self.modules, 1):
             own = replace(self.section, mass=mass, diameter=diameter, volume_diameter=diameter)
             parts += [("BARE", self.section, begin - at), (f"MODULES{count}", own, end - begin)]
             at = end
-        parts.append(("BARE", self.section, self.value - at))
+        parts += [("BARE", self.section, self.value - at)] if self.modules else []
         parts = [part for part in parts if part[2] > 0.0]
         counts = [1] * len(parts)
         for _ in range(self.bars - len(parts)):  # one more bar where bars are longest
             counts[max(range(len(parts)), key=lambda at: parts[at][2] / counts[at])] += 1
         lasts = list(accumulate(counts))
         return [BarRun(*part, last - count + 1, last) for part, count, last in zip(parts, counts, lasts, strict=True)]
+
+    def natural_lengths(self) -> list[str]:
+        """Of the pieces, as a deck has them: blank where tension or sag determine one."""
+        if self.segments:
+            return [f"<length_{n}>" if each.length else "" for n, each in enumerate(self.segments, 1)]
+        if self.modules:
+            return [*(rounded(piece.length) for piece in self.pieces()[:-1]), "<rest>"]
+        return ["<length>" if self.measure == "length" else ""]
+
+    def chain_of_nodes(self, base: int = 0) -> list[str]:
+        """Data lines of *NGEN that lay the pieces; ``base``: label of the node before the first."""
+        pairs = zip(self.pieces(), self.natural_lengths(), strict=True)
+        return [f"{base + piece.first}, {base + piece.last + 1}, 1{', ' * bool(own)}{own}" for piece, own in pairs]
+
+
+class Segment(NamedTuple):
+    """A part of a line with a section of its own; length None: whatever tension or sag need."""
+
+    section: LineSection
+    length: float | None
 
 
 class BarRun(NamedTuple):
@@ -267,7 +302,8 @@ def line(
     last: Sequence[float],
     *,
     first: Sequence[float] | None = None,
-    section: str | LineSection,
+    section: str | LineSection | None = None,
+    segments: Sequence[tuple[str | LineSection, float | None]] = (),
     length: float | None = None,
     tension: float | None = None,
     sag: float | None = None,
@@ -293,7 +329,9 @@ def line(
 
     last, first  (x, y, z) of the ends, z upwards, water surface at 0: the fairlead; the anchor, None: (0, 0, -depth)
     section      a name of the catalogue (R4-studless-142, wire-90, polyester-200, drake), or a ``LineSection``
-    length, tension, sag  one of them: natural length; tension at the last end; sag at mid span
+    segments     instead of one section: pairs of a section and its natural length, from the first end; one may have
+                 None, if a tension or a sag is given
+    length, tension, sag  one of them: natural length (not with segments); tension at the last end; sag at mid span
     depth        depth of the water; None: no water
     friction     coefficient of friction between the line and the seabed
     stream       (x, y) velocity of the current, or without water of the wind, 10 m above z = 0
@@ -320,6 +358,15 @@ def line(
     2.018e+04 N
     """
     given = {name: value for name, value in zip(MEASURES, (length, tension, sag), strict=True) if value is not None}
+    if (section is None) != bool(segments):
+        raise CommandError("a line has either a section or segments")
+    known = [own for _, own in segments if own is not None]
+    if segments and len(known) == len(segments) and not given:
+        given = {"length": sum(known)}
+    elif segments and "length" in given:
+        raise CommandError("segments have lengths of their own: leave out that of the line")
+    if not min(known, default=1.0) > 0.0:
+        raise CommandError(f"the length of a segment must be positive, got {min(known):g}")
     if len(given) != 1:
         what = f"one of {', '.join(MEASURES)} must say how the line hangs, got {', '.join(given) or 'none'}"
         raise CommandError(what)
@@ -330,16 +377,22 @@ def line(
     parts = tuple(vector("modules", each, 4) for each in modules)
     deck = Path("line.inp") if output is None else Path(output)
     moved = read_record(Path(record), deck) if record is not None else None
-    own = section_in(Path(types), section) if types is not None and isinstance(section, str) else None
-    made = own or (section if isinstance(section, LineSection) else section_of(section))
+    made = tuple(Segment(made_of(name, types), own) for name, own in segments or [(section or "", None)])
     if isinstance(spread, int) and spread < 1:
         raise CommandError(f"a spread needs 1 line or more, got {spread}")
     around = tuple(360.0 * k / spread for k in range(spread)) if isinstance(spread, int) else tuple(spread)
     found = LineSpan(
-        begin, end, made, measure, value, depth, friction, flow, reach, period, moved, damping, bars, gravity, time, dt,
-        parts, around, vector("vessel", vessel),
+        begin, end, made[0].section, measure, value, depth, friction, flow, reach, period, moved, damping, bars,
+        gravity, time, dt, parts, around, vector("vessel", vessel), made if segments else (),
     )  # fmt: skip
     return write_new(deck, deck_text(found).encode(), force)
+
+
+def made_of(section: str | LineSection, types: str | Path | None) -> LineSection:
+    """A section of own types, or of the catalogue, by its name. CommandError: there is none."""
+    if isinstance(section, LineSection):
+        return section
+    return (section_in(Path(types), section) if types is not None else None) or section_of(section)
 
 
 def vector(name: str, numbers: Sequence[float], count: int = 3) -> Any:
@@ -360,10 +413,15 @@ def line_as_asked(section: str | None = None, **given: Any) -> Path:
             raise CommandError(f"--{name} belongs to --sag-tension CASES.csv")
     if "vessel" in given and "spread" not in given:
         raise CommandError("--vessel belongs to --spread or --headings")
-    if "types" in given and section is None:
-        raise CommandError("--types belongs to --section, which names a row of it")
+    segments = given.get("segments", ())
+    if segments and (section is not None or numbers):
+        raise CommandError("--segment has a line type of its own: leave out --section and its numbers")
+    if "types" in given and section is None and not segments:
+        raise CommandError("--types belongs to --section or --segment, which name a row of it")
     if "last" not in given:
         raise CommandError("--last X,Y,Z must give the end of the line")
+    if segments:
+        return line(**given)
     if section is None and (lost := set(NEEDED) - set(numbers)):
         needed = ", ".join(sorted(lost))
         raise CommandError(f"the properties of the line are missing: give --section NAME, or its numbers ({needed})")
@@ -427,24 +485,31 @@ def deck_text(span: LineSpan) -> str:
 
 def heading_lines(span: LineSpan) -> list[str]:
     """Description, and the sources of the numbers."""
-    section, distance = span.section, math.dist(span.first, span.last)
+    distance = math.dist(span.first, span.last)
+    sections = list({own.name: own for own in (each.section for each in span.segments)}.values()) or [span.section]
     what = f"A vessel on {len(span.spread)} lines" if span.spread else "Line"
     where = f"in {span.depth:g} m of water" if span.is_wet else "in air"
     by_source: dict[str, list[str]] = {}
-    for quantity, source in section.sources.items():
+    for quantity, source in (pair for section in sections for pair in section.sources.items()):
         if span.is_wet or quantity in ("diameter", "mass", "stiffness", "drag", "strength"):
-            by_source.setdefault(source, []).append(quantity.replace("_", " "))
+            known = by_source.setdefault(source, [])
+            known += [word for word in [quantity.replace("_", " ")] if word not in known]
     listed = "; ".join(f"{', '.join(quantities)}: {source}" for source, quantities in by_source.items())
-    strength = f", breaks at {section.strength:.4g} N" if section.strength else ""
+    broken = [f"{section.name} breaks at {section.strength:.4g} N" for section in sections if section.strength]
+    named = " and ".join(section.name for section in sections)
+    strength = f", {', '.join(broken)}" if len(sections) > 1 and broken else ""
+    strength = f", breaks at {sections[0].strength:.4g} N" if len(sections) == 1 and broken else strength
     return [
-        *("*HEADING", f"{what} of {section.name}{strength}, {distance:.6g} m from end to end {where}. SI units"),
+        *("*HEADING", f"{what} of {named}{strength}, {distance:.6g} m from end to end {where}. SI units"),
         f"** {listed or 'numbers as given'}",
     ]
 
 
 def parameter_lines(span: LineSpan) -> list[str]:
     """Parameters that can be changed for one run with --set NAME=VALUE."""
-    given = {span.measure: span.value} | dict(zip(stream_names(span), span.stream, strict=False))
+    given = {f"length_{n}": each.length for n, each in enumerate(span.segments, 1) if each.length}
+    given |= {} if span.segments and span.measure == "length" else {span.measure: span.value}
+    given |= dict(zip(stream_names(span), span.stream, strict=False))
     lines = [f"{name} = {rounded(value)}" for name, value in given.items()]
     if span.modules:
         pieces = span.pieces()
@@ -467,14 +532,12 @@ def stream_names(span: LineSpan) -> list[str]:
 
 def mesh_lines(span: LineSpan) -> list[str]:
     """Both ends, the line between them, what it is made of."""
-    last, pieces = span.bars + 1, span.pieces()
+    last = span.bars + 1
     inertia = span.section.bending_stiffness / span.section.stiffness
     ends = [f"{label}, {', '.join(map(rounded, place))}" for label, place in ((1, span.first), (last, span.last))]
-    lengths = [rounded(piece.length) for piece in pieces[:-1]] + ["<rest>" if span.modules else "<length>"]
-    rows = (f"{piece.first}, {piece.last + 1}, 1, {own}" for piece, own in zip(pieces, lengths, strict=True))
     text = MESH.format(
         measure="" if span.measure == "length" else f", {span.measure.upper()}=<{span.measure}>",
-        pieces="\n".join(rows) if span.measure == "length" else f"1, {last}, 1",
+        pieces="\n".join(span.chain_of_nodes()),
         bars=span.bars,
         kind="B31" if inertia else "T3D2",
         nodes=", NSET=CABLE" if inertia else "",
@@ -486,7 +549,6 @@ def spread_lines(span: LineSpan) -> list[str]:
     """The lines of a vessel, nodes and bars k001, k002, ... of line k, their ends, the vessel and the material."""
     kind, label = "B31" if span.section.bending_stiffness else "T3D2", 10 ** max(3, len(str(span.bars + 2)))
     measure = "" if span.measure == "length" else f", {span.measure.upper()}=<{span.measure}>"
-    length = ", <length>" if span.measure == "length" else ""
     lines, firsts = ["*NODE, NSET=VESSEL", ", ".join(["1", *map(rounded, span.vessel)])], []
     for k, angle in enumerate(span.spread, 1):
         cos, sin = math.cos(math.radians(angle)), math.sin(math.radians(angle))
@@ -495,23 +557,28 @@ def spread_lines(span: LineSpan) -> list[str]:
         for name, at, (x, y, z) in (("ANCHORS", first, span.first), ("FAIRLEADS", last, span.last)):
             place = ", ".join(map(rounded, (x * cos - y * sin, x * sin + y * cos, z)))
             lines += [f"*NODE, NSET={name}", f"{at}, {place}"]
-        lines += [f"*NGEN, LINE=CATENARY{measure}, NSET=CABLE", f"{first}, {last}, 1{length}"]
+        lines += [f"*NGEN, LINE=CATENARY{measure}, NSET=CABLE", *span.chain_of_nodes(first - 1)]
         lines += [f"*ELEMENT, TYPE={kind}", f"{first}, {first}, {first + 1}"]
     lines += ["*ELGEN, ELSET=LINE", *(f"{first}, {span.bars}" for first in firsts)]
+    for k, first in enumerate(firsts, 1):
+        lines += [f"*ELSET, ELSET=LINE{k}, GENERATE", f"{first}, {first + span.bars - 1}"]
     lines += ["*NSET, NSET=ENDS", "ANCHORS, FAIRLEADS", "*RIGID BODY, REF NODE=VESSEL, PIN NSET=FAIRLEADS"]
-    return [*lines, *material_lines(span)]
+    return [*lines, *material_lines(span, [first - 1 for first in firsts])]
 
 
-def material_lines(span: LineSpan) -> list[str]:
-    """What the bars are made of."""
-    lines, pieces, inertia = list[str](), span.pieces(), span.section.bending_stiffness / span.section.stiffness
+def material_lines(span: LineSpan, bases: Sequence[int] = (0,)) -> list[str]:
+    """What the bars are made of; ``bases``: label of the bar before the first, of each line."""
+    lines, pieces = list[str](), span.pieces()
     for name, section in sections_of(span).items():
-        bars = [f"{piece.first}, {piece.last}" for piece in pieces if piece.name == name]
-        lines += [f"*ELSET, ELSET={name}, GENERATE", *bars] if span.modules else []
-        material = "LINE" if section is span.section else name
+        inertia = section.bending_stiffness / section.stiffness
+        own = [piece for piece in pieces if piece.name == name]
+        bars = [f"{base + piece.first}, {base + piece.last}" for base in bases for piece in own]
+        lines += [f"*ELSET, ELSET={name}, GENERATE", *bars] if span.modules or span.segments else []
+        material = "LINE" if section is span.section and not span.segments else name
         made = MATERIAL + "\n" + (BENDING if inertia else CABLE)
         numbers = {"stiffness": rounded(section.stiffness), "mass": rounded(section.mass), "inertia": rounded(inertia)}
-        lines += made.format(name=name, material=material, damping=damping_lines(span), **numbers).splitlines()
+        damping = damping_lines(span, section if span.segments else span.section)
+        lines += made.format(name=name, material=material, damping=damping, **numbers).splitlines()
     return lines
 
 
@@ -520,12 +587,12 @@ def sections_of(span: LineSpan) -> dict[str, LineSection]:
     return {piece.name: piece.section for piece in span.pieces()}
 
 
-def damping_lines(span: LineSpan) -> str:
+def damping_lines(span: LineSpan, section: LineSection) -> str:
     """BETA = damping L0/c; damping 1 is critical for the highest frequency of a chain of bars, 2c/L0."""
     if not (span.is_moving and span.damping):
         return ""
     length = span.value if span.measure == "length" else math.dist(span.first, span.last)
-    passing = length / span.bars * math.sqrt(span.section.mass / span.section.stiffness)
+    passing = length / span.bars * math.sqrt(section.mass / section.stiffness)
     what = f"{span.damping:g} of the critical damping of a bar (BA = -{span.damping:g} of MoorDyn)"
     return f"\n** {what}: it damps the vibration after a snap\n*DAMPING, BETA={span.damping * passing:.6g}"
 
@@ -537,9 +604,9 @@ def place_lines(span: LineSpan) -> list[str]:
     if span.depth is not None:
         lines += ["*AQUA", f"{rounded(-span.depth)}, 0., {rounded(span.gravity)}, {rounded(WATER)}"]
         lines += [f"{velocity}, 0., 0."] if span.is_streaming else []
-        lines += ["*SEABED, ELSET=LINE"]
-        lines += [", ".join(map(rounded, (*BOTTOM, span.section.diameter)))]
-        lines += [rounded(span.friction)] if span.friction else []
+        for name, section in (sections_of(span) if span.segments else {"LINE": span.section}).items():
+            lines += [f"*SEABED, ELSET={name}", ", ".join(map(rounded, (*BOTTOM, section.diameter)))]
+            lines += [rounded(span.friction)] if span.friction else []
     elif span.is_streaming:
         lines += ["*WIND", f"{AIR}, 10., {velocity}, 1., 0."]
     if span.record:
@@ -632,6 +699,12 @@ def temperatures(text: str) -> tuple[float, ...]:
     return tuple(start + (end - start) * step / max(1, steps - 1) for step in range(steps))
 
 
+def segment(text: str) -> tuple[str, float | None]:
+    """``R4-studless-142,300``: name of a section and a length, or the name alone."""
+    name, comma, length = text.rpartition(",")
+    return (name.strip(), positive(length.strip())) if comma else (text.strip(), None)
+
+
 def add_options(command: argparse.ArgumentParser) -> None:
     add_list(command, "--last", "X,Y,Z", "last end, which may move (the fairlead); z up, water surface at 0 [m]")
     add_list(command, "--first", "X,Y,Z", "first end (the anchor) [m] (default: 0,0,-depth)")
@@ -641,7 +714,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
     made.add_argument("--types", metavar="TYPES.csv", type=Path, help=text)
     for option, name, text in PROPERTIES:
         made.add_argument(option, dest=name, metavar="NUMBER", type=positive, help=text)
-    shape = command.add_mutually_exclusive_group(required=True)
+    text = "part of the line with a type of its own, instead of --section; may be repeated, from the first end [m]; "
+    text += "one may lack its length, if there is --tension or --sag"
+    form: dict[str, Any] = {"metavar": "NAME[,LENGTH]", "type": segment, "action": "append", "dest": "segments"}
+    made.add_argument("--segment", help=text, **form)
+    shape = command.add_mutually_exclusive_group()
     shape.add_argument("--length", metavar="L", type=positive, help="natural length [m]")
     shape.add_argument("--tension", metavar="T", type=positive, help="or: tension at the last end [N]")
     shape.add_argument("--sag", metavar="S", type=positive, help="or: sag at mid-span [m]")

@@ -85,6 +85,8 @@ NODAL = [
     # recorded only if lines twist
     vector("SKT", "curvatures and twist", "1/length", component="SK", derived=lambda of: np.zeros_like(of["U"])),
     vector("SMT", "moments and torque", "force length", component="SM", derived=lambda of: np.zeros_like(of["U"])),
+    vector("SPT", "spins and twist angle", "", component="SP", derived=lambda of: np.zeros_like(of["U"])),
+    vector("SDT", "director", "", component="SD", derived=lambda of: np.zeros_like(of["U"])),
     vector("TF", "total force", "force", derived=lambda of: of["RF"] + of["CF"]),
     vector(
         "COORD", "position", "length", component="COOR", figure="positions", derived=lambda of: of.coordinates + of["U"]
@@ -130,14 +132,14 @@ WHOLE = [Quantity(name, name, "energy") for name in ENERGIES]
 
 
 CONTACT, BENDING = RECORDED["NODE"], CONCENTRATED + 2
-"""Index of CFORCE, and of SKT, which SMT follows."""
+"""Index of CFORCE, and of SKT, which SMT, SPT and SDT follow."""
 
 
 def recorded_rows(touches: bool, is_loaded: bool, is_tied: bool, twists: bool) -> int:
     """Number of quantities of nodes that a run records; touches: there are contacts, is_loaded: there is ``*CLOAD``,
     is_tied: there are equations between dofs, twists: lines twist."""
     if twists:
-        return BENDING + 2
+        return BENDING + 4
     return CONCENTRATED + 1 + is_tied if is_loaded or is_tied else RECORDED["NODE"] + touches
 
 

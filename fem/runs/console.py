@@ -32,6 +32,7 @@ LONGEST_LABEL = 8
 FIXED_COLUMNS = (("step", 4, "d"), ("increment", 9, "d"), ("time", 13, ".8g"))
 SOLVE_COLUMNS = (("iterations", 10, "d"), ("residual", 9, ".2e"))
 STEP_SIZE = (("dt", 10, ".3g"),)
+LOAD_FACTOR = (("load factor", 11, ".6g"),)
 
 
 class ConsoleSink(SilentSink):
@@ -69,11 +70,15 @@ class ConsoleSink(SilentSink):
             label = self._model.mesh.named(int(self._model.mesh.node_labels[self._node]))
             label = label if len(label) <= LONGEST_LABEL else f"..{label[2 - LONGEST_LABEL :]}"
             heads = [f"U{axis}({label})" for axis in (1, 2, 3)]
-        size = STEP_SIZE if start.increments is None else ()
-        columns = [*FIXED_COLUMNS, *size, *SOLVE_COLUMNS, *((head, 12, ".5e") for head in heads)]
+        static = self._model.steps[start.step - 1].static
+        arcs = LOAD_FACTOR if static is not None and static.riks is not None else ()
+        size = STEP_SIZE if start.increments is None and not arcs else ()
+        columns = [*FIXED_COLUMNS, *size, *SOLVE_COLUMNS, *arcs, *((head, 12, ".5e") for head in heads)]
         self._columns = ["increment", "time", *(["dt"] if size else []), "iterations", "residual_norm"]
+        self._columns += ["load_factor"] * len(arcs)
         self._line = " ".join(f"%{width}{code}" for _, width, code in columns) + "\n"
         known = "automatic increments" if start.increments is None else f"{start.increments} increments"
+        known = "RIKS: time is the arc length" if arcs else known
         if self._thinner is not None:
             known += self._thinner.begin(start)
         title += f", period {start.period:.6g}, {known}\n"
@@ -152,8 +157,9 @@ class ConsoleSink(SilentSink):
         if totals.unloaded_residual:
             unloaded = f" of the forces; {in_newtons(totals.unloaded_residual, self._model)} where nothing is loaded"
         steps = f"{totals.steps} step" + ("s" if totals.steps != 1 else "")
+        kind, colon, why = verdict.partition(":")
         entries = [
-            ("verdict", verdict if is_complete(verdict) else verdict.upper()),
+            ("verdict", verdict if is_complete(verdict) else kind.upper() + colon + why),
             ("increments", f"{totals.increments} in {steps}, to time {totals.time:.8g}"),
             ("iterations", f"{totals.iterations}, cutbacks {totals.cutbacks}"),
             ("residual", f"largest {totals.largest_residual_norm:.3g}{unloaded}"),

@@ -183,8 +183,9 @@ def unit_of(formula: str, is_si: bool) -> str:
 def si_unit(column: str) -> str:
     """SI unit of a column of a table or sweep (``U1_2_end``: U1 of node 2 at the end; ``T_e12_mean``); empty:
     dimensionless."""
-    own = {"damage": "", "rate": "1/time", "Tz": "time"}
-    name, statistic = split(column, ("end", "min", "max", "mean", "std", "largest", *own))
+    own = {"damage": "", "rate": "1/time", "Tz": "time", "skew": "", "cycles": "", "time": "time"}
+    column = re.sub("_(low|high|err)$", "", column)
+    name, statistic = split(column, ("end", "min", "max", "mean", "std", "largest", "extreme", *own))
     found = NAME.fullmatch(name)
     if statistic in own:
         return unit_of(own[statistic], True) if found else ""

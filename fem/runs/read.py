@@ -158,7 +158,8 @@ class Results:
     def mesh(self) -> FieldMesh:
         """From the first field. Missing: there are none."""
         if not self.fields:
-            hint = "run the deck without --no-vtk"
+            has_moved = (self.record.get("totals") or {}).get("increments", 1)
+            hint = "run the deck without --no-vtk" if has_moved else "the run has no increments"
             raise Missing(f"the mesh is stored with the fields (vtu/), and there are none: {hint}")
         return read_mesh(self.fields[0][1])
 

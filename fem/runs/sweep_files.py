@@ -116,17 +116,17 @@ def read_parquet(path: Path) -> Columns:
     return Columns({name: table.column(name).to_numpy() for name in table.column_names})
 
 
-def read_csv(path: Path) -> Columns:
-    """Columns of numbers as such, empty cells NaN."""
+def read_csv(path: Path, texts: Sequence[str] = TEXTS) -> Columns:
+    """Columns of numbers as such, empty cells NaN; ``texts``: names of others."""
     with path.open(newline="", errors="replace") as file:
         head, *rows = csv.reader(file)
     cells = list(zip(*(row for row in rows if len(row) == len(head)), strict=True)) or [()] * len(head)
-    return Columns({name: column_of(name, column) for name, column in zip(head, cells, strict=True)})
+    return Columns({name: column_of(name in texts, column) for name, column in zip(head, cells, strict=True)})
 
 
-def column_of(name: str, cells: Sequence[str]) -> NDArray[Any]:
+def column_of(is_text: bool, cells: Sequence[str]) -> NDArray[Any]:
     """Texts, whole numbers or numbers. ValueError: they are none."""
-    if name in TEXTS:
+    if is_text:
         return np.array(cells, object)
     if cells and all(cell.lstrip("-").isdigit() for cell in cells):
         return np.array(list(map(int, cells)))
@@ -134,7 +134,7 @@ def column_of(name: str, cells: Sequence[str]) -> NDArray[Any]:
 
 
 WRITERS: dict[str, Callable[[Path, Head, int, Blocks], None]] = {NPY: write_npy, PARQUET: write_parquet}
-READERS: dict[str, Callable[[Path], Columns]] = {CSV: read_csv, NPY: read_npy, PARQUET: read_parquet}
+READERS: dict[str, Callable[[Path], Columns]] = {NPY: read_npy, PARQUET: read_parquet}
 
 
 def table_in(folder: Path) -> Path:
@@ -142,9 +142,9 @@ def table_in(folder: Path) -> Path:
     return next((path for form in FORMATS if (path := folder / table_name(form)).is_file()), folder / table_name(CSV))
 
 
-def read_columns(path: Path) -> Columns:
-    """A table in any of the formats. CommandError: it is none."""
+def read_columns(path: Path, texts: Sequence[str] = TEXTS) -> Columns:
+    """A table in any of the formats; ``texts``: columns of CSV that hold no numbers. CommandError: it is none."""
     try:
-        return READERS[path.suffix[1:]](path)
+        return read_csv(path, texts) if path.suffix[1:] == CSV else READERS[path.suffix[1:]](path)
     except (OSError, ValueError) as error:  # of pyarrow, too
         raise CommandError(f"{path} cannot be read as a table of fem: {error}") from None

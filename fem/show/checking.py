@@ -409,7 +409,7 @@ def describe(model: Model, bars: CheckedBars) -> list[str]:
     ]
     if len(mesh.coordinates):
         low, high = mesh.coordinates.min(axis=0), mesh.coordinates.max(axis=0)
-        box = ", ".join(f"{axis} {a:g} .. {b:g}" for axis, a, b in zip("xyz", low, high, strict=True))
+        box = ", ".join(f"{axis} {a:g} .. {b:g}" for axis, a, b in zip("xyz", low + 0.0, high + 0.0, strict=True))
         lines.append(f"extent      {box}")
     point = sum(mass.mass * len(mesh.elements_of(mass.element_set)) for mass in model.masses)
     by_rule: dict[str, float] = {}

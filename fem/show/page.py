@@ -115,11 +115,13 @@ def grid(head: Sequence[str], rows: Iterable[Sequence[Any]], source: str = "", n
     return PageTable(tuple(head), tuple(found[:MOST_ROWS]), note) if found else None
 
 
-def records(found: Sequence[Mapping[str, Any]]) -> PageTable | None:
-    """A table of records of equal form, without empty columns."""
+def records(found: Sequence[Mapping[str, Any]], kind: str = "") -> PageTable | None:
+    """A table of records of equal form, without empty columns; kind: what they are, in the first head."""
     names = [name for name in (found[0] if found else ()) if any(shown(each[name]) for each in found)]
     names.sort(key=lambda name: name not in ("name", "element_set"))
-    return grid([name.replace("_", " ") for name in names], [[each[name] for name in names] for each in found])
+    heads = [name.replace("_", " ") for name in names]
+    heads[:1] = [f"{kind}: {head}" if kind else head for head in heads[:1]]
+    return grid(heads, [[each[name] for name in names] for each in found])
 
 
 def shown(value: Any) -> str:

@@ -29,7 +29,7 @@ from fem.runs.frames import si_unit
 from fem.runs.own import check_file, listed_names, number_in, read_record, usable_folder
 from fem.runs.read import Missing, Results, open_results
 from fem.runs.run_record import COMPLETED, RUNNING
-from fem.runs.sweep_files import read_columns, table_in
+from fem.runs.sweep_files import FORMATS, read_columns, table_in
 from fem.show import style
 from fem.show.animate import animate
 from fem.show.curves import printed
@@ -163,10 +163,11 @@ def page_of_run(folder: Path, strength: Mapping[str, float]) -> Page:
         page.add("Model", picture(mesh_figure(results), caption))
     add_figures(page, results)
     page.add("Frequencies", table_of(folder / "frequencies.csv"))
+    page.add("Buckling factors", table_of(folder / "buckling.csv"))
     counted = Counter(event.event for event in results.events)
     page.add("Events", facts(counted), table_of(folder / "events.csv") if counted else None)
-    page.add("Settings as understood", *understood(settings, record))
-    page.add("Software", facts(record.get("versions") or {}), facts({"seconds": record.get("timing")}))
+    page.add("Settings as understood", *understood(results))
+    page.add("Software", facts(record.get("versions") or {}), seconds(record.get("timing") or {}))
     page.add("Deck", *deck_text(results))
     return page
 
@@ -213,9 +214,9 @@ def summary(results: Results) -> Facts | None:
     snaps = (totals.get("events") or {}).get("snap") or ""
     return facts(
         {
-            "parameters": deck.get("parameters"),
+            "parameters": [f"{name} = {shown(value)}" for name, value in (deck.get("parameters") or {}).items()],
             "nodes": settings.get("nodes"),
-            "elements": settings.get("elements"),
+            "elements": [f"{count} {kind}" for kind, count in (settings.get("elements") or {}).items()],
             **{name: totals.get(name) for name in counts},
             "time reached": f"{number_in(totals.get('time', 0.0)):.6g} {results.symbol('time')}".strip(),
             "largest relative residual": totals.get("largest_residual_norm"),
@@ -230,15 +231,22 @@ def energy_table(results: Results) -> PageTable | None:
         rows = results.increments
     except Missing:
         return None
-    unit = f" [{results.unit('energy')}]" if results.is_si else ""
     lines = []
     for name, values in zip(ENERGIES, rows[:, 5:].T, strict=True):
         if np.isnan(values).all():
             continue
         low, high = int(np.nanargmin(values)), int(np.nanargmax(values))
-        ends = values[0], values[-1], values[low], rows[low, 2], values[high], rows[high, 2]
-        lines.append((name.replace("_", " "), *map(float, ends)))
-    return grid((f"energy{unit}", "start", "end", "least", "at time", "greatest", "at time"), lines)
+        factor, unit = prefixed(results.symbol("energy"), max(-values[low], values[high]))
+        start, end, least, most = (float(each) / factor for each in (values[0], values[-1], values[low], values[high]))
+        name = f"{name.replace('_', ' ')} [{unit}]" if unit else name.replace("_", " ")
+        lines.append((name, start, end, least, float(rows[low, 2]), most, float(rows[high, 2])))
+    at = timed("at time", results)
+    return grid(("energy", "start", "end", "least", at, "greatest", at), lines)
+
+
+def timed(name: str, results: Results) -> str:
+    """The head of a column of times, with their unit."""
+    return f"{name} [{results.symbol('time')}]" if results.is_si else name
 
 
 def add_figures(page: Page, results: Results) -> None:
@@ -285,8 +293,27 @@ def utilisation(results: Results, strength: Mapping[str, float]) -> PageTable | 
         share = f"{100.0 * found.value / limit:.3g} %"
         told = f"{column} = {with_bar(found.value, found.error, factor)} {unit}".rstrip()
         lines.append((name, most, told, named_in(results, "e", found.label), found.time, share))
+        end = end_force(results, target) if column == "T" else None
+        if end and end.value > found.value:
+            told = f"TE = {with_bar(end.value, end.error, factor)} {unit}".rstrip()
+            place = f"node {named_in(results, 'n', end.label)}"
+            lines.append((f"{name}, ends", most, told, place, end.time, f"{100.0 * end.value / limit:.3g} %"))
     lines += pressed_most(results)
-    return grid(("elements", "breaking load or strain", "greatest", "in element", "at time", "utilisation"), lines)
+    head = ("elements", "breaking load or strain", "greatest", "where", timed("at time", results), "utilisation")
+    return grid(head, lines)
+
+
+def end_force(results: Results, target: str | int) -> Extreme | None:
+    """The largest TE of nodes at which one bar ends, one of those meant: T is the mean of a bar; None: not printed."""
+    if "TE" not in results.nodes.columns:
+        return None
+    mesh = results.mesh
+    legs, elements = mesh.legs
+    meant = np.isin(mesh.element_labels[elements], labels_meant(results, target))
+    counts = np.bincount(legs.ravel(), minlength=len(mesh.node_labels))
+    ends = np.intersect1d(legs[meant], np.flatnonzero(counts == 1))
+    found = extremes_of(results.nodes, ["TE"], mesh.node_labels[ends]).get(("TE", "greatest"))
+    return found and limited(results, "n", "TE", "greatest", found)
 
 
 def pressed_most(results: Results) -> list[Sequence[Any]]:
@@ -312,13 +339,16 @@ def pressed_most(results: Results) -> list[Sequence[Any]]:
 
 def greatest(results: Results, column: str, target: str | int) -> Extreme | None:
     """The largest T or E of an element, a set, or (empty) all; None: not written."""
-    table = results.elements
-    labels = np.array([target]) if isinstance(target, int) else results.mesh.element_labels
-    if isinstance(target, str) and target:
-        labels = labels[members_of(results, target)]
+    table, labels = results.elements, labels_meant(results, target)
     found = extremes_of(table, [column] if column in table.columns else [], labels)
     found = extremes_in_fields(results, labels) if not found and column == "T" else found
     return found.get((column, "greatest"))
+
+
+def labels_meant(results: Results, target: str | int) -> Any:
+    """Labels of an element, a set, or (empty) all elements."""
+    labels = np.array([target]) if isinstance(target, int) else results.mesh.element_labels
+    return labels[members_of(results, target)] if isinstance(target, str) and target else labels
 
 
 ROUND_OFF = 1e-9
@@ -366,7 +396,16 @@ def extremes(results: Results, name: str) -> PageTable | None:
             lines.append(cells)
     item = name.removesuffix("s")
     still = "Quantities that are zero, and those that the deck does not print, are left out." * (name == "elements")
-    return grid(("quantity", "least", item, "time", "greatest", item, "time"), lines, note=still)
+    at = timed("time", results)
+    return grid(("quantity", "least", item, at, "greatest", item, at), lines, note=still)
+
+
+def seconds(timing: Mapping[str, Any]) -> Facts | None:
+    """Wall-clock seconds of the stages, and what the record says of the last digits."""
+    stages = [f"{name} {number:.3g}" for name, number in timing.items() if not isinstance(number, str)]
+    return facts(
+        {"seconds": stages, **{name.replace("_", " "): text for name, text in timing.items() if isinstance(text, str)}}
+    )
 
 
 def table_of(path: Path) -> PageTable | None:
@@ -386,10 +425,11 @@ def number_or_text(cell: str) -> float | str:
         return cell
 
 
-def understood(settings: dict[str, Any], record: dict[str, Any]) -> list[Any]:
+def understood(results: Results) -> list[Any]:
     """Materials and properties, then each step with its defaults filled in."""
+    settings, record = results.settings, results.record
     names = ("materials", "sections", "springs", "dashpots", "masses", "seabeds", "cylinders")
-    lists = [settings.get(name) or [] for name in names]
+    lists = [records(settings.get(name) or [], name.removesuffix("s")) for name in names]
     solvers = [*record.get("linear_solvers", []), *[""] * len(settings.get("steps", []))]
     steps = []
     for number, (step, solver) in enumerate(zip(settings.get("steps", []), solvers, strict=False), start=1):
@@ -401,7 +441,8 @@ def understood(settings: dict[str, Any], record: dict[str, Any]) -> list[Any]:
         steps.append(row)
     others = {"water": settings.get("water"), "updates": settings.get("updates"), "solver": settings.get("solver")}
     others["extensions used"] = record.get("extensions")
-    return [*map(records, lists), records(steps), facts(others)]
+    others["units"] = f"{'SI' if results.is_si else 'those of the deck'}, without prefixes in these tables"
+    return [*lists, records(steps), facts(others)]
 
 
 def deck_text(results: Results) -> list[Any]:
@@ -558,6 +599,7 @@ def page_of_sweep(folder: Path) -> Page:
     held = {"deck": deck["file"], "held fixed": deck.get("parameters"), "SHA-256 of the deck": deck.get("sha256")}
     asked = {name: value for name, value in deck.items() if name not in ("file", "parameters", "sha256")}
     page.add("Summary", facts(held | values | asked), grid(("verdict", "count"), verdicts.items()))
+    page.add("Load cases", *load_cases(folder, record))
     page.add("Figures", *pictures(folder, record), sweep_figure(table, names))
     drawn_ones = shown_columns(table)
     chosen = [name for name in table if name in (*names, *COUNTED, *drawn_ones)]
@@ -567,6 +609,27 @@ def page_of_sweep(folder: Path) -> Page:
     page.add("Table", grid([name.replace("_", " ") for name in chosen], rows, file.name, note))
     page.add("Software", facts(record.get("versions") or {}))
     return page
+
+
+CASE_TEXTS = ("case", "number", "method", "note")
+"""Columns of a table of load cases that hold no numbers."""
+CASE_COLUMNS = ("case", "number", "seeds", "skewness", "cycles", "max", "max_err", "extreme", "extreme_low",
+                "extreme_high", "method", "values", "damage", "part", "note")  # fmt: skip
+
+
+def load_cases(folder: Path, record: Mapping[str, Any]) -> list[Any]:
+    """The table of load cases, where the sweep has one, without columns that are in the table of the sweep, too."""
+    names = {f"load_cases.{form}" for form in FORMATS} & set(listed_names(record))
+    found = next((path for name in sorted(names) if (path := folder / name).is_file()), None)
+    if found is None:
+        return []
+    table = read_columns(found, CASE_TEXTS)
+    chosen = [name for name in CASE_COLUMNS if name in table]
+    note = (
+        f"Extremes are those to expect in {table['duration'][0]:g}, with 95 % intervals. {found.name} has all columns."
+    )
+    heads = [name.replace("_", " ") for name in chosen]
+    return [grid(heads, zip(*(table[name].tolist() for name in chosen), strict=True), found.name, note)]
 
 
 def range_of(values: Any) -> str:

@@ -24,6 +24,7 @@ from fem.model.named import WORDS, Named, series_named
 from fem.model.notices import FOLLOW
 from fem.runs.own import number_in
 from fem.runs.read import CsvTable, Missing, open_results
+from fem.show.extremes import peaks_over, tail_extreme
 
 TERM = re.compile(r"(\w+)(?:/(\d[\d.]*(?:e[+-]?\d+)?|\.\d+))?", re.IGNORECASE)
 UNSIGNED = "SK", "SM"
@@ -84,6 +85,12 @@ class Series:
     @property
     def std(self) -> float:
         return float(np.sqrt(self.weights @ (self.values - self.mean) ** 2))
+
+    @property
+    def skewness(self) -> float:
+        """Third moment over std^3; 0: symmetric, as a Gaussian process is. NaN where all values are equal."""
+        away, std = self.values - self.mean, self.std
+        return float(self.weights @ (away / std) ** 3) if std > 0.0 else math.nan
 
 
 def read_series(
@@ -211,20 +218,20 @@ DRAWN = 500_000
 
 
 @cache
-def pivots(count: int, periods: float) -> tuple[float, float]:
-    """Limits of (estimate - true value)/beta with ``CONFIDENCE``, for the mode of the largest value in ``periods``
+def pivots(count: int, periods: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Limits of (estimate - true value)/beta with a confidence, for the mode of the largest value in ``periods``
     blocks, estimated from ``count`` blocks: from random samples of a Gumbel distribution, the same ones each time."""
     samples = np.random.default_rng(count).gumbel(size=(max(1000, DRAWN // count), count))
     betas = samples.std(axis=1, ddof=1) * math.sqrt(6.0) / math.pi
     found = (samples.mean(axis=1) - EULER * betas + (betas - 1.0) * math.log(periods)) / betas
-    low, high = np.quantile(found, [0.5 * (1.0 - CONFIDENCE), 0.5 * (1.0 + CONFIDENCE)])
+    low, high = np.quantile(found, [0.5 * (1.0 - confidence), 0.5 * (1.0 + confidence)])
     return float(low), float(high)
 
 
-def gumbel_interval(largest: Floats, periods: float) -> tuple[float, float]:
+def gumbel_interval(largest: Floats, periods: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Confidence limits of the mode of the largest value in ``periods`` blocks, if values of blocks have a Gumbel
     distribution: ``pivots`` do not depend on its mode and scale."""
-    (mode, beta), (low, high) = gumbel(largest), pivots(len(largest), periods)
+    (mode, beta), (low, high) = gumbel(largest), pivots(len(largest), periods, confidence)
     found = mode + beta * math.log(periods)
     return found - beta * high, found - beta * low
 
@@ -258,12 +265,16 @@ def value_lines(series: Series, duration: float | None, blocks: int | None) -> l
         f"  min   {float(values[low])!r} at {time[low]:.9g}",
         f"  max   {float(values[high])!r} at {time[high]:.9g}",
         f"  Tz    {period!r}" if period > 0.0 else "  Tz    none: fewer than two upward crossings of the mean",
+        f"  skewness  {series.skewness!r}",
     ]
     if duration is not None:
         if not duration > period:
             raise CommandError(f"{series.name}: a duration longer than Tz is needed, got {duration:g} and {period:g}")
         expected = rayleigh_extreme(series.mean, series.std, period, duration)
         lines.append(f"  expected largest in {duration:g}, for a narrow band (Rayleigh): {expected!r}")
+        lines += exceeded(float(values[high]), expected, float(time[-1] - time[0]), "Rayleigh's distribution is that "
+                          f"of a Gaussian process, whose skewness is 0; here it is {series.skewness:.3g}")  # fmt: skip
+        lines += peak_lines(series, duration)
     if blocks is not None:
         largest = block_maxima(series, blocks)
         mode, beta = gumbel(largest)
@@ -278,6 +289,25 @@ def value_lines(series: Series, duration: float | None, blocks: int | None) -> l
             need = f"a Gumbel distribution needs {FEWEST} or more, each of {FEWEST} Tz or more"
             lines.append(f"  note: {blocks} blocks{waves}: {need}; simulate longer, or with other seeds")
     return lines
+
+
+def exceeded(largest: float, expected: float, time: float, why: str = "") -> list[str]:
+    """A note where a largest value, seen in some time, is greater than what is expected in a duration."""
+    what = f"the largest value of these {time:.6g}, {largest:.6g}, exceeds this estimate"
+    return [f"  note: {what}{': ' * bool(why)}{why}"] if largest > expected else []
+
+
+def peak_lines(series: Series, duration: float) -> list[str]:
+    """The largest value to expect by the highest peaks, and how many these are."""
+    peaks, time = peaks_over(series.values, series.mean), float(series.time[-1] - series.time[0])
+    try:
+        found = tail_extreme(peaks, series.mean, duration / time)
+    except CommandError as error:
+        return [f"  no estimate for {duration:g} from peaks over a threshold: {error}"]
+    of = f"the {found.over} highest of {len(peaks)} peaks"
+    sure = f"generalised Pareto; 95 % confidence: {found.low:.6g} to {found.high:.6g}"
+    line = f"  expected largest in {duration:g}, from {of} ({sure}): {found.value!r}"
+    return [line, *exceeded(float(series.values.max()), found.value, time)]
 
 
 COLUMNS = ("range", "mean", "count")

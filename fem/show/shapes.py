@@ -270,7 +270,9 @@ def pictures(rows: int, columns: int, size: tuple[float, float], title: str, is_
     return figure, figure.subplots(rows, columns, squeeze=False, subplot_kw=kind)
 
 
-def dress(unit: str, panel: Any, axes: tuple[int, ...], middle: Floats, half: Floats) -> None:
+def dress(unit: str, panel: Any, axes: tuple[int, ...], middle: Floats, half: Floats, zoom: float = 0.0) -> None:
+    """Limits, names and equal scales of axes; a flat model in space is drawn larger by up to ``zoom``, for which there
+    must be room beside the panel."""
     for letter, axis, centre, reach in zip("xyz", axes, middle, half, strict=False):
         name = f"{style.AXES[axis]} [{unit}]"
         panel.set(**{f"{letter}lim": (centre - reach, centre + reach)})
@@ -278,7 +280,7 @@ def dress(unit: str, panel: Any, axes: tuple[int, ...], middle: Floats, half: Fl
         if len(axes) == 3:
             panel.locator_params(axis=letter, nbins=4 if reach > 0.3 * half.max() else 1, min_n_ticks=1)
     if len(axes) == 3:
-        panel.set_box_aspect(half / half.max())
+        panel.set_box_aspect(half / half.max(), zoom=1.0 + zoom * (1.0 - half[2] / half.max()))
     panel.tick_params(labelsize=style.SMALL - 2)
 
 
@@ -297,6 +299,8 @@ SIZE = 0.12
 EQUAL = 1e-6
 """Components that differ by less of the largest are equal: the first of them has the sign of the mode."""
 REST_COLOUR = "#b4b4b4"
+FLATTER = 0.45
+"""Zoom of shapes: without a colour bar there is room beside them."""
 
 
 def modes(results: Results, scale: float | None = None) -> Figure:
@@ -346,11 +350,19 @@ def mode_shapes(
     there = ~np.isin(mesh.element_labels[elements], list(broken)) & (legs[:, 0] != legs[:, 1])
     lines = np.asarray(legs[there])
     for panel, shape, number, value in zip(panels, x, numbers, values, strict=True):
-        draw_bars(panel, rest[lines][:, :, axes], None, None, REST_COLOUR)
-        draw_bars(panel, shape[lines][:, :, axes], None, None, style.OKABE_ITO[0])
+        draw_shape(panel, rest[lines][:, :, axes], shape[lines][:, :, axes])
         panel.set_title(f"mode {number:.0f}\n{named(value)}", fontsize=style.SMALL)
-        dress(results.unit("length"), panel, axes, middle, half)
+        dress(results.unit("length"), panel, axes, middle, half, FLATTER)
+    style.legend_below(panels[0])
     return figure
+
+
+def draw_shape(panel: Any, rest: Floats, moved: Floats) -> None:
+    """Bars (m, 2, axes) at rest and moved, with their names in the legend."""
+    named = (REST_COLOUR, "before"), (style.OKABE_ITO[0], "shape (size and sign are arbitrary)")
+    for lines, (colour, name) in zip((rest, moved), named, strict=True):
+        draw_bars(panel, lines, None, None, colour)
+        panel.plot(*[[]] * lines.shape[2], color=colour, label=name)
 
 
 def unit(shape: Floats) -> Floats:

@@ -156,6 +156,11 @@ def failure_message(step: StepState, reason: int, control: Ints, increments: Flo
             hint = (
                 "bars that yield or buckle have no equilibrium beyond the collapse load, *STATIC, RIKS follows the path"
             )
+            if step.step.static is not None and step.step.static.riks is not None:
+                hint = (
+                    "a perfectly plastic collapse needs some stiffness (*STEP, NLGEOM, or a second row of *PLASTIC "
+                    "that rises a little); where struts fail at once, use *DYNAMIC"
+                )
         cure += f". {floating}" if floating else f"; {hint}"
     return (
         f"step {step.number} stopped in increment {progress.increment + 1} at t = {progress.time + dt:.9g} "

@@ -135,6 +135,11 @@ def find_factors(
     notices = _notices(stage, response, factors, wanted, missing)
     if free:
         notices.append(f"*BUCKLE: {listed_motions(stage, free)}: the shapes have no part along them")
+    if stage.system.twists is not None:
+        notices.append(
+            "*BUCKLE: changes of moments and torques of lines that twist are left out; they matter where the loads of "
+            "the step bend or twist these: *FREQUENCY near the load and *STATIC, RIKS take all of it"
+        )
     return modes, notices
 
 
@@ -239,7 +244,8 @@ def _change(
     np.subtract.at(load.reshape(-1, 3), j, push)
     small = spectrum.solve(transform.T @ load)
     if small is None:
-        raise ModelError("*BUCKLE: the state before the step is a mechanism: its stiffness is singular")
+        what = "the state before the step is a mechanism: its stiffness is singular"
+        raise ModelError(f"*BUCKLE: {what}; fem rigidity shows how it moves")
     u = np.asarray(transform @ small).reshape(-1, 3)
     w = u[j] - u[i]
     along, q = (n * w).sum(axis=1), tangent[GEOMETRIC]
@@ -248,7 +254,7 @@ def _change(
     density = (forces - q * along) / length  # of the force densities
     largest = float(np.abs(load).max(initial=0.0))
     if largest == 0.0 or np.abs(forces).max(initial=0.0) <= NO_EFFECT * largest:
-        raise ModelError("*BUCKLE: the loads of the step change no force of a bar; give *CLOAD, *DLOAD or *TEMPERATURE")
+        raise ModelError("*BUCKLE: the loads of the step change no force of a bar: do they act on supports only?")
     squares = (tangent[P : P + 3] ** 2).sum(axis=0)
     across = np.where(is_green, density, forces / length)
     axial = np.where(is_green, 0.0, -across / np.where(squares > 0.0, squares, 1.0))

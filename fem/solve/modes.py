@@ -186,7 +186,12 @@ def _is_unsymmetric(dofs: list[Ints], blocks: Blocks, transform: Sparse) -> bool
     shape = (transform.shape[0],) * 2
     rest, size = (coo_array((each, (down, across)), shape=shape).tocsr() for each in (turn, np.abs(values)))
     left, all_ = transform.T @ rest @ transform, abs(transform).T @ size @ abs(transform)
-    return bool((abs(left) - CANCELLED * all_).max() > 0.0)
+    left = (abs(left) - CANCELLED * all_).tocoo()
+    largest = np.zeros(shape[0] // 3)  # of each node: an entry may consist of rounding errors of others
+    for at, block in zip(dofs, blocks, strict=True):
+        np.maximum.at(largest, at // 3, np.abs(block).max(axis=1))
+    scale = abs(transform).T @ np.sqrt(largest.repeat(3))
+    return bool((left.data > ROUNDING * scale[left.row] * scale[left.col]).any())
 
 
 def _split(dofs: list[Ints], blocks: Blocks, is_whole: bool, size: int) -> tuple[Sparse, Sparse, Floats]:

@@ -228,6 +228,8 @@ def _solve_mass(stage: StepSystem, right: Floats, free: Ints, a: Floats) -> Ints
     """Solve for the accelerations with a coupled mass matrix; dofs where it is singular.
     Small models take numpy alone: importing SciPy takes longer than the whole solve."""
     unknown, equations, is_small = np.flatnonzero(free == 1), stage.equations, len(free) <= DENSE
+    if not (len(equations.slave) or len(stage.bars.off_mass) or len(stage.nodes.mass_pairs)):
+        return _solve_nodes(stage, right, free, a)
     if is_small:
         transform: Matrix = np.diag((free == 1).astype(float))
         owner = np.repeat(equations.slave, np.diff(equations.start))
@@ -247,6 +249,23 @@ def _solve_mass(stage: StepSystem, right: Floats, free: Ints, a: Floats) -> Ints
     if found is None:
         return np.asarray(unknown[[wrong]])
     a += transform @ (scale * found)
+    return np.zeros(0, np.int64)
+
+
+def _solve_nodes(stage: StepSystem, right: Floats, free: Ints, a: Floats) -> Ints:
+    """As ``_solve_mass``, for masses that do not couple nodes."""
+    is_open, shape = (free == 1).reshape(-1, 3), (-1, 3, 3)
+    block = stage.nodes.directed_mass.reshape(shape) + stage.nodes.mass.reshape(-1, 3)[:, :, None] * np.eye(3)
+    diagonal = np.where(is_open, block.diagonal(axis1=1, axis2=2), 1.0)
+    if np.any(diagonal <= 0.0):
+        return np.flatnonzero(diagonal <= 0.0)
+    scale = is_open / np.sqrt(diagonal)
+    scaled = scale[:, :, None] * block * scale[:, None, :] + (~is_open)[:, :, None] * np.eye(3)
+    values, vectors = np.linalg.eigh(scaled)
+    if values.min() < NO_MASS:
+        node = int(values[:, 0].argmin())
+        return np.array([3 * node + int(np.abs(vectors[node, :, 0]).argmax())])
+    a += (scale[:, :, None] * np.linalg.solve(scaled, (scale * right.reshape(-1, 3))[:, :, None])).ravel()
     return np.zeros(0, np.int64)
 
 

@@ -15,7 +15,8 @@ def add_sweep(commands: Any) -> None:
     )
     where = "folder of the table (default: results/<deck name>_sweep); an interrupted sweep is continued there"
     option.add_sweep(sweep, where)
-    text = "parameter sets, one per line, below a line of *PARAMETER names (or initial values); instead of --vary"
+    text = "parameter sets, one per line, below a line of *PARAMETER names (or initial values); instead of --vary; "
+    text += "columns case, seeds, probability or occurrences make them load cases"
     sweep.add_argument("--cases", metavar="FILE.csv", type=Path, help=text)
     text = "also mean, std, extremes and Tz of time series (T of element 12, U3 of node 5) of each run, and a figure"
     sweep.add_argument("--record", metavar="T_e12[,U3_n5]", help=text)
@@ -23,6 +24,12 @@ def add_sweep(commands: Any) -> None:
     sweep.add_argument("--format", choices=("csv", "npy", "parquet"), default="csv", help=text)
     option.add_window(sweep)
     option.add_curve(sweep)
+    text = "time for which the largest value of each case and each number is estimated, from its seeds or its peaks"
+    sweep.add_argument("--duration", metavar="D", type=option.positive, help=text)
+    text = (
+        "also compute the error bar of each largest value, from companions of each run (three to four times the work)"
+    )
+    sweep.add_argument("--error-bars", action="store_true", help=text)
     text = "scatter diagram for the total damage: CSV with varied parameters and their probability or occurrences"
     sweep.add_argument("--occurrences", metavar="FILE.csv", type=Path, help=text)
     sweep.set_defaults(command=option.late("fem.study.files:write_sweep", is_whole=True))
@@ -162,6 +169,8 @@ def add_fit(commands: Any) -> None:
     command.add_argument("--step", metavar="N", type=option.positive_count, help=what)
     what = "leave out values before this time in statistics; a time, or a *PARAMETER"
     command.add_argument("--from", dest="start", metavar="T", type=option.time_or_name, default=0.0, help=what)
+    what = "derivatives from the runs themselves, as of fem run --sensitivity, not from differences of runs"
+    command.add_argument("--gradients", action="store_true", help=what)
     command.add_argument("--workers", metavar="N", type=option.workers, help="largest number of processes")
     command.add_argument("--write", metavar="FITTED.inp", type=Path, help="write the deck with the values found")
     option.add_output(command, "folder of tables and figure (default: results/<deck name>_fit)")

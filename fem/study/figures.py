@@ -15,9 +15,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from fem.arrays import Flags, Floats
+from fem.model.named import series_named
 from fem.runs.frames import si_unit, unit_of
 from fem.show.reading import places_of, plane_within
-from fem.show.shapes import MOST_MODES, REST_COLOUR, SIZE, draw_bars, dress, set_stage, unit
+from fem.show.shapes import FLATTER, MOST_MODES, SIZE, draw_bars, draw_shape, dress, set_stage, unit
 from fem.show.style import MOST_CURVES, OKABE_ITO, SMALL, TITLE, WIDTH, curve, legend_below, panels, tidy
 from fem.study.points import is_seed
 
@@ -58,10 +59,48 @@ def extremes(
                 mean = np.bincount(which, y) / np.bincount(which)
                 line = curve(panel, x, mean, place, (label or None) if end == "max" else None)
                 panel.plot(states[last][rows], y, ".", ms=5, color=line.get_color())
-        unit = si_unit(f"{number}_max") if is_si else ""
+        unit = si_unit(series_named(number).column) if is_si else ""
         panel.set_ylabel(number + (f" [{unit}]" if unit else ""))
         tidy(panel)
     axes[-1][0].set_xlabel(last)
+    legend_below(axes[0][0])
+    return figure
+
+
+def expected_extremes(table: Mapping[str, Any], is_si: bool) -> Figure:
+    """The largest value of each case, and the extreme to expect with its interval, a panel for each number; intervals
+    that reach far beyond are cut off."""
+    numbers, cases = (list(dict.fromkeys(table[name].tolist())) for name in ("number", "case"))
+    figure, axes = panels(
+        len(numbers), f"Largest values, and extremes to expect in {table['duration'][0]:g}", height=2.6
+    )
+    for [panel], number in zip(axes, numbers, strict=True):
+        rows = np.flatnonzero(table["number"] == number)
+        x = np.array([cases.index(case) for case in table["case"][rows]], float)
+        value, low, high, largest, mean = (
+            table[name][rows] for name in ("extreme", "extreme_low", "extreme_high", "max", "mean")
+        )
+        bars = np.nan_to_num(np.abs(np.array([value - low, high - value])))
+        panel.errorbar(
+            x + 0.1, value, bars, fmt="o", ms=5, capsize=3, color=OKABE_ITO[0], label="expected, 95 % interval"
+        )
+        errors = table["max_err"][rows] if "max_err" in table else None
+        panel.errorbar(x - 0.1, largest, errors, fmt="_", ms=12, capsize=3, color=OKABE_ITO[1], label="largest seen")
+        panel.plot(x, mean, ".", ms=5, color="#444444", label="mean")
+        seen = np.concatenate([value, largest, mean])
+        if np.isfinite(seen).any():
+            least, most = float(np.nanmin(seen)), float(np.nanmax(seen))
+            room = (most - least) or abs(most) or 1.0
+            panel.set_ylim(
+                least - 0.15 * room, min(max(np.nanmax(np.append(high, most)), most) + 0.1 * room, most + room)
+            )
+        unit = si_unit(series_named(number).column) if is_si else ""
+        panel.set_ylabel(number + (f" [{unit}]" if unit else ""))
+        tidy(panel)
+    axes[-1][0].set_xticks(
+        range(len(cases)), cases, rotation=30 if len(cases) > 6 else 0, ha="right" if len(cases) > 6 else "center"
+    )
+    axes[-1][0].set_xlim(-0.5, len(cases) - 0.5)
     legend_below(axes[0][0])
     return figure
 
@@ -371,10 +410,11 @@ def mechanisms(found: Rigidity, is_si: bool) -> Figure:
     title = f"Mechanisms: {count} of {found.sizes[1]}"
     figure, panels, axes, middle, half = structure_stage(np.concatenate([x, place[None]]), count, title)
     for number, (panel, shape) in enumerate(zip(panels, x, strict=True), start=1):
-        draw_bars(panel, place[lines][:, :, axes], None, None, REST_COLOUR)
-        draw_bars(panel, shape[lines][:, :, axes], None, None, OKABE_ITO[0])
-        panel.set_title(f"mechanism {number}\nK_G = {found.stiffness[number - 1]:.5g}", fontsize=SMALL)
-        dress(unit_of("length", is_si), panel, axes, middle, half)
+        draw_shape(panel, place[lines][:, :, axes], shape[lines][:, :, axes])
+        stiffness = f"{found.stiffness[number - 1]:.5g}" + " N/m" * is_si
+        panel.set_title(f"mechanism {number}\nK_G = {stiffness}", fontsize=SMALL)
+        dress(unit_of("length", is_si), panel, axes, middle, half, FLATTER)
+    legend_below(panels[0])
     return figure
 
 

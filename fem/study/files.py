@@ -22,14 +22,16 @@ from fem.runs.own import Names, OwnFolder, claim, deck_entry
 from fem.runs.progress import Progress
 from fem.study.basins import Basins, basins_in, settling_of
 from fem.study.branches import Orbits, Search
+from fem.study.certainty.recorded import recorded_of
 from fem.study.continuation import WAY, Continuation, follow_plan, followed
 from fem.study.exponents import Lyapunov, beyond_bar, running_rates
+from fem.study.load_cases import write_load_cases
 from fem.study.mooring import HEADINGS, LINE, MOTIONS, Moored, Mooring, direction, mooring
 from fem.study.points import make_grid, points_of, read_vary
 from fem.study.question import Study
 from fem.study.rigidity import Rigidity, rigidity
-from fem.study.row import EXTREMES, LIFE, SCATTER, Record, layout_of
-from fem.study.scatter import life_of, read_scatter, write_lives, write_seeds
+from fem.study.row import EXTREMES, LIFE, SCATTER, Record
+from fem.study.scatter import life_of, read_scatter, scatter_of, write_lives, write_seeds
 from fem.study.sections import SAME, Sections, check_column
 from fem.study.sweep import Plan, Scheduler, Sweep, carry_out, computed, first_of, make_plan, report_failures, run_sweep
 
@@ -57,11 +59,11 @@ def draw(path: Path, figure: str, *what: Any) -> None:
 def write_extremes(
     sweep: Sweep, folder: Path, plan: Plan, record: Record, occurrences: Path | None, is_quiet: bool
 ) -> None:
-    """Lives from a scatter diagram, statistics over seeds, then the figure."""
+    """Lives from a scatter diagram, statistics over seeds, load cases, then the figure."""
     found = {name: np.where(sweep.failed, np.nan, sweep[name]) for name in record.columns()}
     written, lives = [EXTREMES], []
-    if occurrences is not None:
-        scatter = read_scatter(occurrences, sweep.parameters)
+    scatter = scatter_of(plan.grid) if occurrences is None else read_scatter(occurrences, sweep.parameters)
+    if scatter is not None and record.slope is not None:
         lives = [life_of(name, found, scatter, sweep.parameters) for name in record.what]
         write_lives(lives, scatter, folder / SCATTER, folder / LIFE)
         written += [SCATTER, LIFE]
@@ -69,24 +71,39 @@ def write_extremes(
         print(f"           and {', '.join(written)}")
         for life in lives:
             print(life)
-    write_seeds(sweep, sweep.names, folder, is_quiet)
-    draw(folder / EXTREMES, "extremes", found, sweep.parameters, record.what, sweep.is_si)
+    table = sweep.over_cases()
+    write_seeds(sweep, sweep.names, folder, is_quiet, is_listed=table is None)
+    if table is not None:
+        write_load_cases(table, folder, plan.form, is_quiet)
+    if table is not None and len(set(table["case"].tolist())) <= MOST_CASES:
+        draw(folder / EXTREMES, "expected_extremes", table, sweep.is_si)
+    else:
+        draw(folder / EXTREMES, "extremes", found, sweep.parameters, record.what, sweep.is_si)
+
+
+MOST_CASES = 40
+"""Number of cases whose names a figure has room for."""
 
 
 def write_sweep(options: Namespace) -> int:
     """``fem sweep``: the table, with ``--record`` the figure of extremes, statistics over seeds."""
     curve = options.slope, options.constant, options.strength, options.goodman
     if options.record is None:
-        if (options.step, options.start, *curve, options.occurrences) != (None, float("-inf"), *5 * (None,)):
-            raise CommandError("--step, --from, --slope, --constant and --occurrences need --record")
+        asked = options.step, options.start, *curve, options.occurrences, options.duration, options.error_bars
+        if asked != (None, float("-inf"), *6 * (None,), False):
+            raise CommandError(
+                "--step, --from, --slope, --constant, --occurrences, --duration and --error-bars need --record"
+            )
         return run_sweep(options, draw=lambda sweep, folder, _: write_seeds(sweep, sweep.names, folder, options.quiet))
-    record = Record(options.record, options.step, options.start, *curve)
+    record = Record(options.record, options.step, options.start, *curve, options.duration, options.error_bars)
     if options.occurrences:
+        if options.cases and scatter_of(points_of(options)):
+            raise CommandError(f"{options.cases} has shares of time already: use it without --occurrences")
         if record.slope is None:
             raise CommandError("--occurrences also needs --slope m and --constant K of N = K range^-m")
         read_scatter(options.occurrences, points_of(options).columns())
     draw = partial(write_extremes, record=record, occurrences=options.occurrences, is_quiet=options.quiet)
-    return run_sweep(options, partial(layout_of, record=record), draw)
+    return run_sweep(options, partial(recorded_of, record=record), draw)
 
 
 ROWS = 200

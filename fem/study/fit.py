@@ -1,7 +1,8 @@
 """``fem fit`` and ``fem.fit``: parameters of a deck from measurements, with intervals, tested on measurements left out.
 
-Least squares over runs of the deck, in parallel if that is faster. The coordinate of a parameter is its logarithm, or
-its position between its bounds as a fraction.
+Least squares over runs of the deck, in parallel if that is faster, with derivatives from differences of runs, or from
+the runs themselves (``gradients``). The coordinate of a parameter is its logarithm, or its position between its bounds
+as a fraction.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ from fem.runs.progress import Progress, showing
 from fem.show.style import save_png
 from fem.study.figures import residuals
 from fem.study.points import number, parameter_of
-from fem.study.question import Answer, Job, Question
+from fem.study.question import Answer, Job
+from fem.study.sensitivity.derivatives import differentiated
+from fem.study.sensitivity.duals import MOST, NoDerivative
 from fem.study.table import write_columns
 from fem.study.tracks import Given, Measured, Observed, read_cases, read_record
 from fem.study.trajectory import tightened
@@ -73,11 +76,16 @@ class Fitted:
     def slope(self) -> str:
         return "ln " + self.name if self.is_log else self.name
 
+    def rate(self, value: float) -> float:
+        """Change of the value with its coordinate."""
+        return value if self.is_log else self.high - self.low
+
 
 class Runs:
     """Runs of a deck for trial values and every record, in processes if that is faster.
 
     own  parameter values of each record's run;  questions: computed numbers to compare with each record
+    has_gradients: runs give the derivatives of their numbers, too
     count: runs so far;  failures: how many by verdict;  first_failure: its verdict and values
     """
 
@@ -86,12 +94,13 @@ class Runs:
         deck: Prepared,
         varied: Sequence[Fitted],
         own: Sequence[Mapping[str, float]],
-        questions: Sequence[Question],
+        questions: Sequence[Observed],
         workers: int | None,
         stack: ExitStack,
         progress: Progress,
+        has_gradients: bool = False,
     ) -> None:
-        self._progress = progress
+        self._progress, self.has_gradients = progress, has_gradients
         self.varied, self.count, self.failures, self.first_failure = varied, 0, Counter[str](), ""
         self._deck, self._own, self._questions = deck, own, questions
         self._workers, self._stack = workers or os.cpu_count() or 1, stack
@@ -129,6 +138,28 @@ class Runs:
         if self.failures.total() > MOST_FAILURES:
             raise NoConvergence(f"more than {MOST_FAILURES} runs of the fit failed; the first: {self.first_failure}")
         return found
+
+    def gradients(self, point: Floats, records: Sequence[int]) -> tuple[list[Floats], list[Floats]]:
+        """Numbers of the records, and their derivatives by the coordinates (n, p); NaN where a run failed.
+        NoDerivative: there are none."""
+        named, values, slopes = self.named(point), list[Floats](), list[Floats]()
+        rates = np.array([one.rate(value) for one, value in zip(self.varied, named.values(), strict=True)])
+        for record in records:
+            question, own = self._questions[record], {**self._own[record], **named}
+            try:
+                model = self._deck.model(own)
+                found = differentiated(self._deck.model, model, list(named), own, question.series).by(question.of)
+            except NoDerivative:
+                raise
+            except FemError as error:
+                value = np.array(question.empty_row())
+                found = value, np.full((len(value), len(named)), np.nan)
+                self.failures[verdict_of(error)] += 1
+                self.first_failure = self.first_failure or f"{verdict_of(error)} at {named}"
+            values.append(found[0])
+            slopes.append(found[1] * rates)
+        self.count += len(records)
+        return values, slopes
 
     def _solved(self, jobs: list[Job]) -> Iterator[Answer]:
         """Answers as they are computed; in one process until that takes longer than to start others."""
@@ -171,7 +202,7 @@ class Misfit:
         self.weight, self.noise = np.ones((2, len(self.measured)))
         self.steps, self.checks, self.penalty = np.full(len(point), FIRST_STEP), list[float](), math.inf
         self.is_central, self._coarser = False, 1.0
-        self._kept: dict[bytes, Floats] = {}
+        self._kept, self._slopes = dict[bytes, Floats](), dict[bytes, Floats]()
         self._before: tuple[Floats, Floats, Floats] | None = None
 
     def differences(self, points: Sequence[Floats], tighter: bool = False) -> list[Floats]:
@@ -182,14 +213,31 @@ class Misfit:
     def begin(self, point: Floats) -> bool:
         """Measures the noise at a point; False: its runs fail."""
         self.steps, self.is_central, self._coarser = np.full(len(point), FIRST_STEP), False, 1.0
-        [off] = self.differences([point])
+        key = point.tobytes()
+        off = self._kept[key] if key in self._kept else self._off(point)
         if not np.isfinite(off).all():
             return False
-        self._kept = {point.tobytes(): off}
+        self._kept = {key: off}
         [tight] = self.differences([point], tighter=True)
         floor = 1e-13 * np.abs(off + self.measured)
         self.noise = np.where(np.isfinite(tight), np.maximum(np.abs(tight - off), floor), 1e-6 * np.abs(self.measured))
         return True
+
+    def _off(self, point: Floats) -> Floats:
+        """``differences`` at one point; keeps their derivatives by coordinates (n, p), where runs have them."""
+        if self._runs.has_gradients:
+            try:
+                values, slopes = self._runs.gradients(point, self._records)
+                self._slopes[point.tobytes()] = np.concatenate(slopes)[self._used]
+                return np.concatenate(values)[self._used] - self.measured
+            except NoDerivative as error:
+                self._leave_gradients(str(error))
+        return self.differences([point])[0]
+
+    def _leave_gradients(self, why: str) -> None:
+        """From now on derivatives are differences of runs."""
+        self._say(f"derivatives from differences of runs: {why}")
+        self._runs.has_gradients = False
 
     def restart(self, weight: Floats) -> None:
         """Sets other weights, and discards results of the old ones."""
@@ -199,7 +247,7 @@ class Misfit:
         """(n,) weighted residuals; a failed run counts as ten times the largest so far."""
         key = point.tobytes()
         if key not in self._kept:
-            [self._kept[key]] = self.differences([point])
+            self._kept[key] = self._off(point)
         off = self.weight * self._kept[key]
         if (is_known := np.isfinite(off)).all():
             largest = 10.0 * max(1.0, float(np.abs(off).max()))
@@ -213,7 +261,8 @@ class Misfit:
     @property
     def noise_of_derivatives(self) -> Floats:
         """(p,) norms of columns."""
-        return np.asarray(self.total_noise / np.abs(self.steps))
+        steps = np.ones(len(self.steps)) if self._runs.has_gradients else np.abs(self.steps)
+        return np.asarray(self.total_noise / steps)
 
     def jacobian(self, point: Floats) -> Floats:
         """(n, p) derivatives of the residuals; a step that is wrong by more than a factor of 3 is changed."""
@@ -221,6 +270,13 @@ class Misfit:
         values = ", ".join(f"{name}={value:.5g}" for name, value in self._runs.named(point).items())
         self._say(f"{self._runs.count} runs: {values}, sum of squares {here @ here:.5g}")
         self._judge(point, here)
+        if self._runs.has_gradients and self.is_central:
+            self._leave_gradients("the sum of squares did not fall as those of the runs predicted")
+            self.is_central = False
+        if self._runs.has_gradients and point.tobytes() in self._slopes:
+            columns = self.weight[:, None] * self._slopes[point.tobytes()]
+            self._before = point.copy(), here, columns
+            return columns
         columns, _ = self._columns(point, here, self.is_central)
         with np.errstate(divide="ignore"):
             wanted = self._coarser * np.sqrt(2.0 * self.total_noise / np.linalg.norm(columns, axis=0))
@@ -233,7 +289,9 @@ class Misfit:
         return columns
 
     def central(self, point: Floats) -> tuple[Floats, Floats]:
-        """(n, p) central differences; (p,) second over first difference."""
+        """(n, p) derivatives, if they are differences central ones; (p,) second over first difference, or 0."""
+        if self._runs.has_gradients and point.tobytes() in self._slopes:
+            return self.weight[:, None] * self._slopes[point.tobytes()], np.zeros(len(point))
         return self._columns(point, self.residuals(point), True)
 
     def _judge(self, point: Floats, here: Floats) -> None:
@@ -448,6 +506,7 @@ def fit(
     step: int | None = None,
     start: float | str = 0.0,
     workers: int | None = None,
+    gradients: bool = False,
     say: Say = lambda text: None,
     progress: Progress = False,
 ) -> Fit:
@@ -466,6 +525,7 @@ def fit(
     step        times of the records count from the start of this step; None: total time
     start       time from which statistics count, or the ``*PARAMETER`` that holds it
     workers     largest number of processes; None: one per processor
+    gradients   derivatives come from the runs themselves (``fem.sensitivity``), where they have them: fewer runs
     say         is told about each step of the search
     progress    as for ``run``; the share is that of the runs of a step, as it is not known how many steps there will be
 
@@ -503,7 +563,8 @@ def fit(
             raise CommandError(f"--sigma {name}={value:g}: expected a column and its standard deviation; {why}")
     questions = [Observed(record.columns, record.time, step, start) for record in measured]
     with ExitStack() as stack:
-        runs = Runs(prepared, varied, [record.parameters for record in measured], questions, workers, stack, progress)
+        own, has_gradients = [record.parameters for record in measured], gradients and len(varied) <= MOST
+        runs = Runs(prepared, varied, own, questions, workers, stack, progress, has_gradients)
         found = search(model, runs, numbers, sigma or {}, starts, say)
         return replace(found, is_si=says_si(model.heading), notices=(*gaps, *found.notices))
 
@@ -650,7 +711,7 @@ def conclusion(
         words = in_words(found.vague, [varied[n] for n in free.tolist()])
     values = runs.named(best.x)
     sides = [[one.value(at + sign * h) for one, at, h in zip(varied, best.x, half, strict=True)] for sign in (-1, 1)]
-    slopes = [value if one.is_log else one.high - one.low for one, value in zip(varied, values.values(), strict=True)]
+    slopes = [one.rate(value) for one, value in zip(varied, values.values(), strict=True)]
     heads = ("parameter", "value", "low", "high", "std", "effective", "lower_bound", "upper_bound", "at_bound")
     ends = [[one.low for one in varied], [one.high for one in varied]]
     table = (list(values), list(values.values()), *sides, std * slopes, effective, *ends, bound)
@@ -673,7 +734,7 @@ def conclusion(
     ends_at = dict(zip(values, bound.tolist(), strict=True))
     search = {
         "observed over predicted decrease": its.checks,
-        "difference steps": dict(zip(values, its.steps.tolist(), strict=True)),
+        "difference steps": {} if runs.has_gradients else dict(zip(values, its.steps.tolist(), strict=True)),
         "second over first difference": dict(zip(values, bent.tolist(), strict=True)),
         "runs": runs.count,
     }
@@ -711,7 +772,7 @@ def write_fit(options: Namespace) -> int:
     files = Names(frozenset((RECORD, TABLE, RESIDUALS, FIGURE)))
     if options.write:
         check_file(options.write, map(Path, model.files), options.force, False)
-    same = ("cases", "starts", "hold_out", "step", "start", "workers")
+    same = ("cases", "starts", "hold_out", "step", "start", "workers", "gradients")
     records = [*options.records, *options.record]
     own = claim(model, options.output, RECORD, files, "fit", options.force)
     bounds, others = [parse_vary(text) for text in options.vary], {name: given[name] for name in same}

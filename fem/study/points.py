@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -58,12 +58,22 @@ def stated(values: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadCase:
+    """A line of a list: its name (empty: none), the values of its parameters but the seed, its fraction of all time."""
+
+    name: str
+    values: tuple[float, ...]
+    share: float = math.nan
+
+
+@dataclass(frozen=True, slots=True)
 class Points:
     """Parameter sets of ``names``; a point is the index of one of them, from 0.
 
     values   of each name: all combinations are points, the first name varying slowest, or, without ``is_grid``, its
              value at each point
     source   the file of a list;  places: place of each name in it
+    cases    of a list with columns of ``OF_CASES``: its lines;  special: the names of these columns, and their places
     """
 
     names: tuple[str, ...]
@@ -71,6 +81,8 @@ class Points:
     is_grid: bool = True
     source: str = ""
     places: tuple[str, ...] = ()
+    cases: tuple[LoadCase, ...] = ()
+    special: tuple[tuple[str, str], ...] = ()
 
     def __len__(self) -> int:
         return math.prod(map(len, self.values)) if self.is_grid else len(self.values[0])
@@ -109,19 +121,83 @@ class Points:
         return f"{self.places[self.names.index(name)]}: " if self.places else ""
 
 
+CASE, SEEDS, PROBABILITY, OCCURRENCES = "case", "seeds", "probability", "occurrences"
+OF_CASES = (CASE, SEEDS, PROBABILITY, OCCURRENCES)
+"""Columns of a list that are no parameters: name of a case, number of seeds, share of the time."""
+SAME = 1e-9
+"""Values are equal if they differ by less than this fraction."""
+
+
 def read_cases(path: str | Path) -> Points:
     """Read a list. CommandError, with line and column: an invalid name or number, too many or too few of them, a
-    duplicate set."""
-    names, values, heads, places = read_numbers(path)
-    if len(values) > MAX_POINTS:
-        raise CommandError(f"{path}: {len(values)} parameter sets; at most {MAX_POINTS} are possible")
-    seen: dict[tuple[float, ...], str] = {}
-    for place, row in zip(places, map(tuple, values.tolist()), strict=True):
+    duplicate set or name, a number of seeds or a share of time that cannot be."""
+    names, table, heads, places, texts = read_table(path, worded=(CASE,))
+    special = {name.lower(): column for column, name in enumerate(names) if name.lower() in OF_CASES}
+    own = [column for column in range(len(names)) if column not in special.values()]
+    if not own:
+        raise CommandError(f"{heads[0]}: a list of cases needs a column of a *PARAMETER or an initial value")
+    given, seen = table[:, own], dict[tuple[float, ...], str]()
+    for place, row in zip(places, map(tuple, given.tolist()), strict=True):
         if row in seen:
-            line = seen[row].rpartition(":")[2]
-            raise CommandError(f"{place}:1: the same parameter set as in line {line}; remove one of them")
+            number = seen[row].rpartition(":")[2]
+            raise CommandError(f"{place}:1: the same parameter set as in line {number}; remove one of them")
         seen[row] = place
-    return Points(names, tuple(zip(*seen, strict=True)), False, Path(path).name, heads)
+    for line, text in enumerate(texts):
+        if text and (before := texts.index(text)) < line:
+            raise CommandError(
+                f"{places[line]}: {text} is already the case of line {places[before].rpartition(':')[2]}"
+            )
+    kept, at = tuple(names[column] for column in own), tuple(heads[column] for column in own)
+    named = tuple((name, heads[column]) for name, column in special.items())
+    if special and (seed := next(filter(is_seed, kept), "")):
+        head = at[kept.index(seed)]
+        raise CommandError(f"{head}: where a list has {', '.join(special)}, a line is a case of all its seeds: give "
+                           f"their number in a column {SEEDS} instead of {seed}")  # fmt: skip
+    shares = shares_of(special, table, places)
+    cases = tuple(LoadCase(*each) for each in zip(texts, map(tuple, given.tolist()), shares, strict=True))
+    if SEEDS in special:
+        counts = counts_in(table[:, special[SEEDS]], places)
+        check_size(path, sum(counts))
+        given = np.column_stack([np.repeat(given, counts, axis=0), [1.0 + n for count in counts for n in range(count)]])
+        kept, at = (*kept, "SEED"), (*at, heads[special[SEEDS]])
+    check_size(path, len(given))
+    columns = tuple(map(tuple, given.T.tolist()))
+    return Points(kept, columns, False, Path(path).name, at, cases if special else (), named)
+
+
+def check_size(path: str | Path, count: int) -> None:
+    """CommandError: there are too many parameter sets."""
+    if count > MAX_POINTS:
+        raise CommandError(f"{path}: {count} parameter sets; at most {MAX_POINTS} are possible")
+
+
+def counts_in(column: Floats, places: Sequence[str]) -> list[int]:
+    """Numbers of seeds. CommandError, with the line: it is none."""
+    for count, place in zip(column.tolist(), places, strict=True):
+        if not (count.is_integer() and 1.0 <= count <= MAX_POINTS):
+            raise CommandError(f"{place}: {SEEDS} must be a whole number from 1 on, got {count:g}")
+    return list(map(int, column))
+
+
+def shares_of(columns: Mapping[str, int], table: Floats, places: Sequence[str]) -> list[float]:
+    """Fractions of all time of the rows of a table, whose sum is at most 1, from a column of probabilities, or of
+    occurrences, which are divided by their sum; NaN without. CommandError: what cannot be."""
+    found = [name for name in (PROBABILITY, OCCURRENCES) if name in columns]
+    if not found:
+        return [math.nan] * len(table)
+    if len(found) > 1:
+        raise CommandError(f"{places[0]}: give one of {' and '.join(found)}")
+    shares = table[:, columns[found[0]]]
+    for share, place in zip(shares.tolist(), places, strict=True):
+        if share < 0.0:
+            raise CommandError(f"{place}: a negative value of {found[0]}: {share:g}")
+    if not shares.sum() > 0.0:
+        raise CommandError(f"{places[0]}: {found[0]} is zero throughout")
+    if found[0] == OCCURRENCES:
+        shares = shares / shares.sum()
+    elif shares.sum() > 1.0 + SAME:
+        raise CommandError(f"{places[0]}: the probabilities have the sum {shares.sum():.9g}; expected at most 1")
+    return list(map(float, shares))
 
 
 UNIT = re.compile(r"\s*[\[(].*[\])]$|^-$")
@@ -132,10 +208,20 @@ GAPS = ("", "-", "nan", "na", "n/a", "null", "none")
 def read_numbers(
     path: str | Path, say: Say | None = None
 ) -> tuple[tuple[str, ...], Floats, tuple[str, ...], tuple[str, ...]]:
-    """Names in the first line of a CSV file, numbers (k, c) below them, the place of each name and of each row. Cells
-    are between commas; or between semicolons or tabs, and then commas may be decimal.
+    """Names in the first line of a CSV file, numbers (k, c) below them, the place of each name and of each row; as
+    ``read_table``."""
+    return read_table(path, say)[:4]
 
-    say  of measurements: gaps are NaN; units, behind names or in a line below them, are left out, and told
+
+def read_table(
+    path: str | Path, say: Say | None = None, worded: Collection[str] = ()
+) -> tuple[tuple[str, ...], Floats, tuple[str, ...], tuple[str, ...], list[str]]:
+    """``read_numbers``, and the text of each row. Cells are between commas; or between semicolons or tabs, and then
+    commas may be decimal.
+
+    say    of measurements: gaps are NaN; units, behind names or in a line below them, are left out, and told
+    worded  names of columns, in lower case, of which one may be there; it has a text in each row, and NaN in place of
+           numbers
     """
     texts = table_lines(path)
     separator = next((sign for sign in ";\t" if texts and sign in texts[0][1]), ",")
@@ -144,7 +230,8 @@ def read_numbers(
     if separator == ";" and len(head) > 1 and not head[-1][1]:  # lines that end with a semicolon
         head, rest = head[:-1], [(n, cells[: len(cells) - (not cells[-1][1])]) for n, cells in rest]
     if separator != ",":
-        rest = [(n, [(column, text.replace(",", ".")) for column, text in cells]) for n, cells in rest]
+        kept = [text.lower() in worded for _, text in head]
+        rest = [(n, [*map(with_points, cells, [*kept, *[False] * len(cells)])]) for n, cells in rest]
     if say is not None:
         below = [text for _, text in rest[0][1]] if rest else []
         is_units = any(below) and all(finite(text) is None and text.lower() not in GAPS[2:] for text in below)
@@ -157,9 +244,16 @@ def read_numbers(
         raise CommandError(f"{path}: expected a line of names and at least one line of numbers below it")
     names = tuple(names_of(f"{path}:{first}", head))
     places, has_gaps = tuple(f"{path}:{n}" for n, _ in rest), say is not None
-    pairs = zip(places, rest, strict=True)
-    table = np.array([values_of(place, cells, names, has_gaps) for place, (_, cells) in pairs])
-    return names, table, tuple(f"{path}:{first}:{column}" for column, _ in head), places
+    pairs, is_text = zip(places, rest, strict=True), [name.lower() in worded for name in names]
+    table = np.array([values_of(place, cells, names, has_gaps, is_text) for place, (_, cells) in pairs])
+    at = is_text.index(True) if any(is_text) else -1
+    words = ["" if at < 0 else cells[at][1] for _, cells in rest]
+    return names, table, tuple(f"{path}:{first}:{column}" for column, _ in head), places, words
+
+
+def with_points(cell: Cell, is_text: bool) -> Cell:
+    """A cell whose decimal commas are points."""
+    return cell if is_text else (cell[0], cell[1].replace(",", "."))
 
 
 def cells_in(line: str, separator: str) -> list[Cell]:
@@ -191,17 +285,19 @@ def finite(text: str) -> float | None:
     return None
 
 
-def values_of(place: str, cells: list[Cell], names: tuple[str, ...], has_gaps: bool) -> tuple[float, ...]:
-    """A set: a finite number for each name, or NaN where there may be gaps."""
+def values_of(
+    place: str, cells: list[Cell], names: tuple[str, ...], has_gaps: bool, is_text: Sequence[bool]
+) -> tuple[float, ...]:
+    """A set: a finite number for each name, or NaN where there may be gaps, and for texts."""
     if len(cells) != len(names):
         column = cells[len(names)][0] if len(cells) > len(names) else cells[-1][0]
         hint = " (numbers have decimal points, not commas)" if len(cells) > len(names) else ""
         expected = f"{len(names)} value{'s' * (len(names) != 1)}, of {', '.join(names)}"
         raise CommandError(f"{place}:{column}: {len(cells)} values; expected {expected}{hint}")
     found = []
-    for (column, text), name in zip(cells, names, strict=True):
-        value = finite(text)
-        if value is None and has_gaps and text.lower() in GAPS:
+    for (column, text), name, is_one in zip(cells, names, is_text, strict=True):
+        value = None if is_one else finite(text)
+        if is_one or (value is None and has_gaps and text.lower() in GAPS):
             value = math.nan
         if value is None:
             raise CommandError(f"{place}:{column}: {text!r} is not a finite number; expected a value of {name}")
@@ -244,6 +340,11 @@ def parameter_of(model: Model, name: str, place: str = "") -> str:
 def spelled(grid: Points, model: Model) -> Points:
     """The grid with names as the deck and tables have them; CommandError: there is no such name."""
     known = {name.upper() for name in model.parameters}
+    for name, place in grid.special:
+        if name.upper() in known:
+            raise CommandError(
+                f"{place}: {name} is a word of lists of cases, and a *PARAMETER of the deck: rename that"
+            )
     names = []
     for name in grid.names:
         found = None

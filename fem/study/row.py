@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
@@ -19,15 +20,19 @@ from fem.model.named import COLUMNS, PRINTS, TABLES, Named, members_named, serie
 from fem.model.quantities import ENERGIES
 from fem.runner import drive, verdict_of
 from fem.runs.history import History, HistorySink
-from fem.runs.record import Modes, Requests, Rows, SilentSink, StepStart, frequency_name
+from fem.runs.record import Modes, Requests, Rows, SilentSink, Sink, StepStart, frequency_name
 from fem.runs.run_record import COMPLETED, Timing, TotalsSink
 from fem.runs.signals import Signals, labels_printed
+from fem.runs.sweep_files import FORMATS
+from fem.show.extremes import peaks_over, tail_extreme
 from fem.show.series import Series, check_curve, count_cycles, crossing_period, damage
 from fem.study.lanes.run import Marched, extremes_in, march_columns, march_together
 from fem.study.question import Job, Question, Row, columns_of, models_of, points_in
 
 STATISTICS = "mean", "std", "min", "max", "Tz"
 FATIGUE = "damage", "rate"
+LONGER = "skew", "cycles", "time", "extreme", "extreme_low", "extreme_high"
+"""With a duration: skewness, peaks and time of the series; the extreme by its own highest peaks, and its interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,8 @@ class Record:
     constant: float | None = None
     strength: float | None = None
     goodman: float | None = None
+    duration: float | None = None
+    bars: bool = False
 
     def __post_init__(self) -> None:
         named = self.what.split(",") if isinstance(self.what, str) else self.what
@@ -64,6 +71,8 @@ class Record:
         if len(set(self.what)) < len(self.what):
             raise CommandError("the same series is recorded twice")
         check_curve(self.slope, self.constant, self.strength, self.goodman)
+        if self.duration is not None and not 0.0 < self.duration < math.inf:
+            raise CommandError(f"a duration must be positive, got {self.duration:g}")
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -73,7 +82,7 @@ class Record:
     @property
     def kept(self) -> tuple[str, ...]:
         """What is kept of each number."""
-        return STATISTICS if self.slope is None else (*STATISTICS, *FATIGUE)
+        return (*STATISTICS, *(LONGER if self.duration else ()), *(FATIGUE if self.slope is not None else ()))
 
     def columns(self) -> list[str]:
         """Names in a row: mean, std, min, max and mean period of upward crossings of the mean; Miner's sum, and the
@@ -99,11 +108,23 @@ class Record:
         """Of one number of one run, in the order of ``kept``."""
         found = [series.mean, series.std, float(series.values.min()), float(series.values.max())]
         found.append(crossing_period(series))
+        if self.duration is not None:
+            found += longer_of(series, self.duration)
         if self.slope is not None and self.constant is not None:
             duration, curve = np.ptp(series.time), (self.slope, self.constant, self.strength, self.goodman)
             miner = damage(count_cycles(series.values), *curve)
             found += [miner, miner / duration if duration > 0.0 else math.nan]
         return found
+
+
+def longer_of(series: Series, duration: float) -> list[float]:
+    """Of one number of one run, in the order of ``LONGER``; NaN: no extreme can be estimated."""
+    mean, time = series.mean, float(np.ptp(series.time))
+    peaks = peaks_over(series.values, mean)
+    found = [series.skewness, float(len(peaks)), time]
+    with suppress(CommandError, ZeroDivisionError):
+        return [*found, *tail_extreme(peaks, mean, duration / time)[:3]]
+    return [*found, math.nan, math.nan, math.nan]
 
 
 class Keeper:
@@ -166,6 +187,7 @@ class Recorder(Keeper):
 TOTALS = ("increments", "iterations", "cutbacks")
 ENERGY_COLUMNS = (*(f"{name}_end" for name in ENERGIES), "energy_error_largest")
 EXTREMES, SCATTER, LIFE, SEEDS = "extremes.png", "scatter.csv", "fatigue.csv", "seeds.csv"
+CASES = tuple(f"load_cases.{form}" for form in FORMATS)
 """What is made of recorded numbers, and over seeds, beside the table."""
 KEPT = {kind: [quantity for quantity in TABLES[kind] if quantity.swept] for kind in PRINTS}
 """What is kept of the motion of printed nodes and elements."""
@@ -181,7 +203,7 @@ class Layout(Question):
     modes: tuple[tuple[int, int], ...]
     record: Record | None = None
     kind: ClassVar[str] = "sweep"
-    figures: ClassVar[tuple[str, ...]] = (EXTREMES, SCATTER, LIFE, SEEDS)
+    figures: ClassVar[tuple[str, ...]] = (EXTREMES, SCATTER, LIFE, SEEDS, *CASES)
     counts: ClassVar[tuple[str, ...]] = tuple(f"{name}_total" for name in TOTALS)
     threads: ClassVar[bool] = True
 
@@ -208,12 +230,16 @@ class Layout(Question):
         return [*self.counts, "time_end", *ENERGY_COLUMNS, *motion, *frequencies, *recorded]
 
     def solve(self, model: Model, point: int, history: bool) -> tuple[str, Row, History | None]:
+        return self.run(model, history)
+
+    def run(self, model: Model, history: bool, *beside: Sink) -> tuple[str, Row, History | None]:
+        """As ``solve``. ``beside``: who else takes in all increments."""
         sink = RowSink(model, self)
         collected = HistorySink(model) if history else None
         verdict = COMPLETED
         try:
-            sinks = [sink, collected] if collected else [sink]
-            drive(model, Requests(record_all=history, fields=False), None, Timing(), None, *sinks)
+            sinks = [sink, *([collected] if collected else []), *beside]
+            drive(model, Requests(record_all=history or bool(beside), fields=False), None, Timing(), None, *sinks)
         except Exception as error:
             verdict = verdict_of(error)
         return verdict, sink.row(), collected.history() if collected else None

@@ -14,13 +14,9 @@ from fem.commands.files import write_table
 from fem.errors import CommandError
 from fem.model.named import split
 from fem.runs.run_record import COMPLETED
-from fem.study.points import is_seed, read_numbers
+from fem.study.points import OCCURRENCES, PROBABILITY, SAME, Points, is_seed, read_numbers, shares_of
 from fem.study.row import SEEDS
 from fem.study.table import cells_of, write_columns
-
-PROBABILITY, OCCURRENCES = "probability", "occurrences"
-SAME = 1e-9
-"""Values are equal if they differ by less than this fraction."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,13 +57,8 @@ def read_scatter(path: Path, parameters: Mapping[str, Floats]) -> Scatter:
     if "" in names or len(weight) != 1 or not varied:
         expected = f"{', '.join(parameters)} (some of them) and one of {PROBABILITY} and {OCCURRENCES}"
         raise CommandError(f"{heads[0].rpartition(':')[0]}: columns {', '.join(given)}: expected {expected}")
-    values, fractions = table[:, [names.index(name) for name in varied]], table[:, names.index(weight[0])]
-    if (fractions < 0.0).any() or not fractions.sum() > 0.0:
-        raise CommandError(f"{path}: {weight[0]} has a negative value, or is zero throughout")
-    if weight[0] == OCCURRENCES:
-        fractions = fractions / fractions.sum()
-    elif fractions.sum() > 1.0 + SAME:
-        raise CommandError(f"{path}: the probabilities have the sum {fractions.sum():.9g}; expected at most 1")
+    values = table[:, [names.index(name) for name in varied]]
+    fractions = np.array(shares_of({weight[0]: names.index(weight[0])}, table, places))
     scatter = Scatter(varied, values, fractions)
     for state, place in enumerate(places):
         named = ", ".join(f"{name}={value:.9g}" for name, value in zip(varied, values[state], strict=True))
@@ -76,6 +67,15 @@ def read_scatter(path: Path, parameters: Mapping[str, Floats]) -> Scatter:
         if any(np.all(same(values[before], values[state])) for before in range(state)):
             raise CommandError(f"{place}: {named} occurs twice")
     return scatter
+
+
+def scatter_of(points: Points) -> Scatter | None:
+    """The shares of time of a list of cases; None: it has none."""
+    names = tuple(name for name in points.names if not is_seed(name))
+    shares = np.array([case.share for case in points.cases])
+    if not np.isfinite(shares).any():
+        return None
+    return Scatter(names, np.array([case.values for case in points.cases]), shares)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -237,8 +237,9 @@ def line_of(row: Mapping[str, float | str | int], others: list[str]) -> str:
 MOST_LINES = 12
 
 
-def write_seeds(sweep: Columns, names: Sequence[str], folder: Path, is_quiet: bool) -> None:
-    """``seeds.csv`` of a sweep over seeds, and on the console the rows of tensions, or of all without these."""
+def write_seeds(sweep: Columns, names: Sequence[str], folder: Path, is_quiet: bool, is_listed: bool = True) -> None:
+    """``seeds.csv`` of a sweep over seeds; on the console the rows of tensions, or of all without these, where they are
+    to be listed."""
     found = over_seeds(sweep, names)
     if found is None:
         return
@@ -247,8 +248,11 @@ def write_seeds(sweep: Columns, names: Sequence[str], folder: Path, is_quiet: bo
     if is_quiet:
         return
     print(f"           and {SEEDS}")
+    if not is_listed:
+        return
     others = [name for name in found if name in names]
     rows = [dict(zip(found, row, strict=True)) for row in zip(*cells, strict=True)]
+    rows = [row for row in rows if row["seeds"] > 1]
     shown = [row for row in rows if str(row["number"]).startswith("T_") and str(row["number"]).endswith("max")] or rows
     for row in shown[:MOST_LINES]:
         print(line_of(row, others))

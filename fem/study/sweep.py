@@ -28,7 +28,8 @@ from fem.runs.own import OwnFolder, deck_entry, deck_name
 from fem.runs.progress import LINE_SECONDS, Progress, ProgressBar, shown
 from fem.runs.run_record import COMPLETED
 from fem.runs.sweep_files import CSV, check_format
-from fem.study.points import PointReader, Points, make_grid, points_of, read_cases, spelled
+from fem.study.certainty.recorded import recorded_of
+from fem.study.points import LoadCase, PointReader, Points, make_grid, points_of, read_cases, spelled
 from fem.study.question import Answer, Jobs, Question
 from fem.study.row import Layout, Record, layout_of
 from fem.study.table import CONTINUES, RECORD, SweepTable, sweep_folder
@@ -51,6 +52,7 @@ class Sweep(Columns):
     notices    messages of the reader, and results that the table cannot show
     is_si      the heading of the deck contains SI
     is_grid    True: all combinations of values; False: a list of cases
+    record     what was recorded over time;  cases: names and shares of time, where a list has them
 
     >>> found = fem.sweep("inputs/pendulum_lumped.inp", {"duration": [0.5, 1.0], "increments": [100, 200, 400]})
     >>> found.parameters["duration"].tolist()
@@ -69,10 +71,12 @@ class Sweep(Columns):
         notices: tuple[str, ...] = (),
         is_si: bool = False,
         is_grid: bool = True,
+        record: Record | None = None,
+        cases: tuple[LoadCase, ...] = (),
     ) -> None:
         super().__init__(columns)
         self.names, self.histories, self.notices, self.is_si = names, histories, notices, is_si
-        self.is_grid = is_grid
+        self.is_grid, self.record, self.cases = is_grid, record, cases
 
     def __repr__(self) -> str:
         failed = self.failures().partition("\n")[0] or "none failed"
@@ -108,6 +112,22 @@ class Sweep(Columns):
         from fem.study.scatter import over_seeds
 
         return over_seeds(self, self.names)
+
+    def over_cases(self) -> Columns | None:
+        """A row for each case (sets that differ in their seed alone) and each recorded number: the largest value, the
+        extreme to expect in ``Record.duration``, its interval and method, damage (docs/reference/sweeps.md); None
+        without a duration.
+
+        >>> study = fem.Record("T_e16", step=2, start=20.0, duration=10800.0)
+        >>> found = fem.sweep("inputs/sea_state.inp", {"SEED": [1, 2, 3]}, record=study)
+        >>> found.over_cases()["method"].tolist()
+        ['Gumbel of seeds']
+        """
+        from fem.study.load_cases import over_cases
+
+        if self.record is None or self.record.duration is None:
+            return None
+        return over_cases(self, self.names, self.record, self.cases)
 
     @property
     def failed(self) -> Flags:
@@ -150,7 +170,8 @@ def sweep(
     deck        path of the ``.inp``, or a ``Model`` of ``fem.Builder`` or ``fem.parse_deck``
     grid        name -> values, the first varying slowest; ``U1_2``, unless it is the name of a parameter, is the
                 initial displacement 1 of node 2, ``V1_2`` its velocity
-    cases       instead of a grid: CSV file with a line of names, then one parameter set per line
+    cases       instead of a grid: CSV file with a line of names, then one parameter set per line; columns ``case``,
+                ``seeds``, ``probability`` and ``occurrences`` are name, number of seeds and share of time of a case
     parameters  other ``*PARAMETER`` values to override, the same for all runs
     output      folder for ``sweep.csv`` and ``sweep.json``; an interrupted sweep in the same folder continues where it
                 stopped, another sweep of the same deck file is overwritten; None: no files
@@ -184,7 +205,7 @@ def sweep(
         )
     check_format(format, output is not None)
     points = make_grid(grid or {}) if cases is None else read_cases(cases)
-    plan = make_plan(deck, points, parameters, history, partial(layout_of, record=record), format)
+    plan = make_plan(deck, points, parameters, history, partial(recorded_of, record=record), format)
     own = None if output is None else sweep_folder(output, plan.model, plan.identity, force=force, form=format)
     with own or nullcontext():
         return carry_out(plan, own, partial(computed, plan, workers=workers, scheduler=scheduler), False, progress)
@@ -302,7 +323,9 @@ def carry_out(
     def so_far() -> Sweep:
         kept = tuple(histories[point] for point in np.flatnonzero(table.is_done).tolist()) if plan.history else ()
         is_grid, is_si = plan.grid.is_grid and bool(table.is_done.all()), says_si(plan.model.heading)
-        return Sweep(table.columns(), plan.grid.names, kept, tuple(plan.notices), is_si, is_grid)
+        record = its.record if isinstance(its, Layout) else None
+        named = plan.grid.names, kept, tuple(plan.notices)
+        return Sweep(table.columns(), *named, is_si, is_grid, record, plan.grid.cases)
 
     try:
         with closing(compute(missing)) as blocks:

@@ -292,10 +292,16 @@ class Observed(Question):
 
     def row(self, model: Model, point: int) -> Row:
         """Values in the order of the record; raises the errors of ``fem.run``."""
-        series = tuple(dict.fromkeys(split(name, STATISTICS)[0] for name in self.names))
-        track = tracked(model, series)
-        found = np.column_stack([self.observed(name, track) for name in self.names])
-        return tuple(found.ravel().tolist())
+        return tuple(self.of(tracked(model, self.series)).tolist())
+
+    @property
+    def series(self) -> tuple[str, ...]:
+        """The numbers over time that it is made of."""
+        return tuple(dict.fromkeys(split(name, STATISTICS)[0] for name in self.names))
+
+    def of(self, track: Track) -> Floats:
+        """Values in the order of the record."""
+        return np.column_stack([self.observed(name, track) for name in self.names]).ravel()
 
     def observed(self, name: str, track: Track) -> Floats:
         """(k,) a column; (1,) a statistic."""

@@ -65,6 +65,7 @@ def duffing(z: np.ndarray, force: float, omega: float, damping: float) -> tuple[
     return y[:2] - z, y[2:].reshape(2, 2)
 
 
+@pytest.mark.long
 def test_fold_of_the_duffing_oscillator(tmp_path):
     omega, damping, errors = 1.6, 0.1, []
     for increments in (100, 200):

@@ -87,6 +87,9 @@ BODIES = {
     "rod and spring": ("*INEXTENSIBLE\n*DAMPING, ALPHA=0.3", ELASTIC.format(modulus=300.0, viscous=0.01), "GREEN"),
 }
 
+CASES = [pytest.param(body, marks=pytest.mark.long if body == "bending" else ()) for body in BODIES]
+"""Lines that bend have kernels of their own, which take ten seconds to compile."""
+
 
 def model_of(body: str, scheme: str) -> fem.Model:
     first, second, strain = BODIES[body]
@@ -113,7 +116,7 @@ def marched(trajectory: Trajectory, count: int) -> Trajectory:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("body", CASES)
 @pytest.mark.sampled
 def test_tangent_map_is_the_derivative_of_the_increments(body, scheme):
     model = model_of(body, scheme)
@@ -159,7 +162,7 @@ def test_random_perturbations_keep_lengths_and_rates_after_an_increment(scheme):
         assert np.abs((link * dv + du * rate).sum(1)).max() < 1e-10 * size
 
 
-@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("body", CASES)
 def test_accelerations_of_perturbations_are_the_derivative_of_those_of_the_motion(body):
     model = model_of(body, "NEWMARK")
     fine = replace(model.steps[0], procedure=replace(model.steps[0].procedure, dt=1e-3))

@@ -138,6 +138,56 @@ def test_abaqus_deck_is_read_back():
     assert np.abs(fem.run(back).u - fem.run(model).u).max() < 1e-9
 
 
+BEAMS = """*NODE, NSET=ALL
+1, 0., 0., 0.
+2, 1., 0.2, 0.
+3, 2., 0.2, 0.3
+*ELEMENT, TYPE=B31, ELSET=LINE
+1, 1, 2
+2, 2, 3
+*BEAM GENERAL SECTION, ELSET=LINE, DENSITY=7.{flag}
+{numbers}
+
+1e3, 400.
+*BOUNDARY
+1, ENCASTRE
+*STEP, NLGEOM
+*STATIC
+1., 1.
+*CLOAD
+3, 3, 0.01
+*NODE PRINT, NSET=ALL
+U, SKT, SM
+*EL PRINT, ELSET=LINE
+T
+*END STEP
+"""
+
+
+def test_beams_of_abaqus_are_read_back():
+    """n1, J, E and G; a round section gets a direction across its bars, which changes nothing."""
+    for numbers in ("1., 0.01, 0., 0.01, 0.02", "1., 0.01, 0., 0.03, 0.02\n0., 0.1, 1."):
+        text = BEAMS.format(flag="", numbers=numbers)
+        model = parse_deck(text.replace("\n\n1e3", "\n1e3") if "0.03" in numbers else text, name="beams.inp")
+        text = files_for("abaqus", model)[0]["beams_abaqus.inp"]
+        assert "*BEAM GENERAL SECTION, SECTION=GENERAL, ELSET=LINE, DENSITY=7" in text
+        assert not re.search("SKT|SM|COUPLING|STRAIN=|MASS=", text)
+        assert np.abs(fem.run(parse_deck(text)).u - fem.run(model).u).max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("flag", "numbers", "why"),
+    [
+        (", COUPLING=0.1", "1., 0.01, 0., 0.01, 0.02", "beams of Abaqus do not couple"),
+        (", STRAIGHT AT REST", "1., 0.01, 0., 0.01, 0.02", "at rest as they are drawn"),
+        (", STRAIGHT AT REST", "1., 0.01, 0., 0.01, 0.", "lines that bend: Abaqus cannot express this"),
+    ],
+)
+def test_beams_that_abaqus_has_not_are_refused(flag, numbers, why):
+    with pytest.raises(fem.FemError, match=why):
+        files_for("abaqus", parse_deck(BEAMS.format(flag=flag, numbers=numbers)))
+
+
 MOORING = (ROOT / "inputs/moored_platform.inp").read_text()
 
 

@@ -116,6 +116,7 @@ def test_where_there_can_be_no_lock_nobody_waits(tmp_path: Path, kind: str) -> N
 
 
 @pytest.mark.skipif(is_plain(), reason="plain numba makes no units")
+@pytest.mark.long
 def test_four_first_starts_compile_once(tmp_path: Path) -> None:
     """Four processes that need the same unit at the same instant."""
     processes = [start(COMPILES, FEM_CACHE_DIR=str(tmp_path)) for _ in range(4)]

@@ -180,7 +180,7 @@ def test_the_model_reads_back_and_says_what_was_found():
     assert parse_deck(write_deck(model)) == model
     assert "*NGEN, LINE=CATENARY" in model.extensions
     (notice,) = [text for text in model.notices if text.startswith("line of nodes 1 to 21: natural length 115")]
-    assert "horizontal tension" in notice and "at node 21" in notice
+    assert "horizontal tension" in notice and ", tension " in notice and "at node 21" in notice
 
 
 def test_a_ramp_that_would_take_the_weight_away_is_noticed():

@@ -92,6 +92,7 @@ def test_nothing_is_generated_from_a_broken_node() -> None:
     assert [problem.line for problem in found] == [3]
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_elements() -> None:
     count = 100_000
     nodes = "".join(f"{n}, {0.1 * n}, 0., {n % 7}.\n" for n in range(1, count + 2))

@@ -23,7 +23,7 @@ SLOW = {
     "bergdahl", "moored_platform", "moored_vessel", "iced_span", "cradle", "driven_fairleads", "moored_spar",
     "lazy_wave", "measured_wave", "string_pendulum_spring", "lazy_wave_laid", "string_pendulum_starts", "parting_line",
     "string_pendulum_rigid", "ball_on_two_ropes", "catenary", "bouncing_ball", "splash_zone", "lift_stop", "crane",
-    "circled_weight", "string_pendulum_rope", "string_sweep",
+    "circled_weight", "string_pendulum_rope", "string_sweep", "ridge_mooring", "moored_buoy",
 }  # fmt: skip
 """Decks of many parameters or many nodes: 0.7 s and more of processor time each, and most of all others together."""
 MANY = 12

@@ -162,6 +162,7 @@ END, 1, {tension}
     assert found.frequency[:4] == pytest.approx(exact, rel=1e-5)
 
 
+@pytest.mark.long
 def test_a_column_buckles_by_riks_onto_the_elastica():
     """Under its load and a thousandth of it across; the load that holds a deflection of 0.2 L."""
     angle = 0.73

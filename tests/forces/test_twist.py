@@ -13,7 +13,7 @@ from fem.assembly.system import assemble
 from fem.cli import main
 from fem.forces.families import FAMILIES
 from fem.forces.protocol import BOOKS, Tangent, Trial
-from fem.forces.twist import TWIST
+from fem.forces.twist import OF_ANGLE, OF_FRAME, TWIST
 from fem.runs.record import NO_WISHES, SilentSink
 from fem.solve.loop import Run
 from tests.forces.families.test_families import ask, dense
@@ -276,10 +276,18 @@ def test_twist_of_a_straight_line_between_clamps():
         text = rod(
             places, None, order=(1, -1, -1), numbers="1., 0.01, 0., 0.01, 0.02", supports="1, ENCASTRE\n6, ENCASTRE",
             steps=STATIC.format(increment=1.0, acting=f"*BOUNDARY\n{end}, 4, 4, 0.7853981633974483"),
-        )  # fmt: skip
+        ).replace("SMT", "SMT, SPT, SDT")  # fmt: skip
         history = fem.run(fem.parse_deck(text))
         torque = np.array([history.of_node(node, "SMT")[-1][2] for node in range(1, 7)])
         assert torque == pytest.approx(sign * 8.0 * 0.25 * np.pi / 2.0, rel=1e-9)
+        one, two, twist = np.array([history.of_node(node, "SPT")[-1] for node in range(1, 7)]).T
+        assert twist[1:-1] == pytest.approx(sign * 0.05 * np.pi, rel=1e-9)  # a bar is a fifth of the line
+        ways = np.array([1.0, -1.0, -1.0, 1.0, -1.0])
+        assert ways[1:] * two[1:-1] - ways[:-1] * one[1:-1] == pytest.approx(twist[1:-1], rel=1e-9)
+        director = np.array([history.of_node(node, "SDT")[-1] for node in range(2, 6)])
+        assert np.abs(director @ [1.0, 0.0, 0.0]).max() < 1e-15
+        turn = np.arctan2(*director[:, [2, 1]].T)
+        assert np.abs(np.diff(turn)) == pytest.approx(0.05 * np.pi, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -343,14 +351,32 @@ def test_a_body_that_turns_twists_the_line():
     assert history.of_node(9, "RM")[-1] == pytest.approx([2.0, 0.0, 0.0], abs=1e-8)
 
 
+INERTIA = """*ELEMENT, TYPE=MASS, ELSET=M
+20, 9
+*MASS, ELSET=M
+2.
+*ELEMENT, TYPE=ROTARYI, ELSET=R
+21, 9
+*ROTARY INERTIA, ELSET=R
+0.3, 0.4, 0.5
+"""
+
+
+@pytest.mark.parametrize(("moments", "is_told"), [("0., 0.4, 0.4", True), ("0.3, 0.4, 0.5", False)])
+def test_a_slender_body_is_a_swivel_and_this_is_told(moments, is_told):
+    more = BODY.replace("*RIGID", INERTIA.replace("0.3, 0.4, 0.5", moments) + "*RIGID")
+    text = rod(STRAIGHT, None, order=(1, -1, -1), numbers="1., 0.01, 0., 0.01, 0.02", more=more)
+    model = fem.parse_deck(text)
+    told = "the free body of node 9 is slender, with no rotation about its axis: it is a swivel for the line at node 6"
+    assert any(told in notice for notice in model.notices) == is_told
+
+
 def test_a_body_that_spins_on_a_line_is_a_torsion_pendulum():
     """sqrt(GJ/(I L)); the line is light. 300 increments in a period: 1e-3 of the amplitude; ENERGY MOMENTUM: energy."""
-    inertia = "*ELEMENT, TYPE=MASS, ELSET=M\n20, 9\n*MASS, ELSET=M\n2.\n*ELEMENT, TYPE=ROTARYI, ELSET=R\n21, 9\n"
-    inertia += "*ROTARY INERTIA, ELSET=R\n0.3, 0.4, 0.5\n"
     omega = np.sqrt(4.0 / 0.3)
     text = rod(
         STRAIGHT, None, order=(1, -1, -1), numbers="1., 0.01, 0., 0.01, 0.02", density=1e-6,
-        more=BODY.replace("*RIGID", inertia + "*RIGID"),
+        more=BODY.replace("*RIGID", INERTIA + "*RIGID"),
         steps="*INITIAL CONDITIONS, TYPE=VELOCITY\n9, 4, 0.2\n*STEP, NLGEOM, INC=1000\n"
         "*DYNAMIC, DIRECT, TIME INTEGRATOR=ENERGY MOMENTUM\n0.006, 1.8\n*CONTROLS, RESI_GLOB_RELA=1e-11\n"
         "*NODE PRINT, NSET=ALL\nU, UR\n*END STEP",
@@ -402,7 +428,9 @@ def test_a_closed_line_keeps_twist_and_writhe_together():
 
     text = rod(shape(0.0), None, order=(1, 1, -1), numbers="1., 1e-3, 0., 1e-3, 1e-3", supports="1, 1, 3")
     system = assemble(fem.parse_deck(text.replace("11, 11, 12\n", "11, 11, 12\n13, 1, 12\n")))
-    own = slice(int(system.families[FAMILIES.index(TWIST)].first[0]) + 7 * len(system.twists.spin), None, 7)
+    own = slice(
+        int(system.families[FAMILIES.index(TWIST)].first[0]) + OF_FRAME * len(system.twists.spin), None, OF_ANGLE
+    )
     state, u = system.state, np.zeros(system.size)
     begun = state[own].sum() + 2.0 * np.pi * writhe(shape(0.0))
     for p in np.linspace(0.0, 1.0, 13)[1:]:

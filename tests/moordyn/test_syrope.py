@@ -96,7 +96,7 @@ at the start, g 0, dtM 0.05; point 2 moved by moordyn.Step every 0.05 s, force o
 TIMES = (1, 500, 1500, 2000, 3000, 4000, 6000, 7998)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.long
 @pytest.mark.parametrize("curves", MOORDYN)
 def test_tensions_are_those_of_moordyn(tmp_path: Path, curves: tuple[str, float, float]) -> None:
     """Two slow cycles of the mean strain, the first of which goes beyond all before, with waves on them: the original

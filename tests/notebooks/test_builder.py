@@ -144,6 +144,7 @@ def test_parameters_of_a_model_are_varied_as_those_of_a_deck(tmp_path):
         fem.sweep(model, {"K": values})
 
 
+@pytest.mark.long
 def test_a_sweep_of_a_model_in_processes_and_again_in_its_folder(tmp_path, monkeypatch):
     monkeypatch.setattr("fem.study.workers.START_UP", 0.0)
     model, grid = swing_of_parameters(), {"L": [1.0, 2.0, 3.0]}

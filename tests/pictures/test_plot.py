@@ -46,6 +46,7 @@ def png_size(path: Path) -> tuple[int, int]:
     return width, height
 
 
+@pytest.mark.long
 def test_all_figures_of_a_chain(swing: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plot", str(swing), "--output", str(tmp_path / "new" / "figures")]) == 0
     folder = tmp_path / "new" / "figures"
@@ -195,6 +196,7 @@ def test_dollars_in_titles_are_no_formula():
 
 
 @pytest.mark.parametrize("deck", ["", "mooring_response", "span_response"])
+@pytest.mark.long
 def test_legends_lie_apart(deck: str, swing: Path, tmp_path: Path) -> None:
     """Every legend can be read: none lies on another, in any figure of a run."""
     if deck:

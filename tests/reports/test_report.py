@@ -116,7 +116,7 @@ def test_a_run_is_told_whole(sdnl100, figures):
     assert row(page, "Summary", "energy error") == [told] == [history.energy_error_text]
     kinetic = history.of_energy("kinetic")
     told = [kinetic[0], kinetic[-1], kinetic.min(), history.time[kinetic.argmin()], kinetic.max()]
-    assert row(page, "Energy balance", "kinetic") == [f"{x:.6g}" for x in (*told, history.time[kinetic.argmax()])]
+    assert row(page, "Energy balance", "kinetic [J]") == [f"{x:.6g}" for x in (*told, history.time[kinetic.argmax()])]
     u, t = history.of_node(2)[:, 0], history.of_element(1, "T")
     at = history.time[u.argmin()], history.time[u.argmax()]
     assert row(page, "Extremes", "U1 [m]") == [
@@ -182,6 +182,18 @@ def test_limits_of_the_deck_give_the_utilisation(tmp_path):
     history = fem.run(tmp_path / "strong.inp", output=tmp_path / "out")
     page = read(fem.report(tmp_path / "out"))
     assert row(page, "Utilisation", "1")[-1] == f"{100 * history.of_element(1, 'T').max() / 4000:.3g} %"
+
+
+def test_the_force_at_the_end_of_a_line_counts_where_it_is_printed(tmp_path):
+    """T is the mean of a bar; its weight and inertia make the force on the support larger."""
+    text = (INPUTS / "sdnl100.inp").read_text().replace("*EL PRINT", "*NODE PRINT, NSET=HELD\nTE\n*EL PRINT")
+    (tmp_path / "ends.inp").write_text(text.replace("*STEP", "*NSET, NSET=HELD\n1\n*STEP", 1))
+    history = fem.run(tmp_path / "ends.inp", output=tmp_path / "out")
+    end, t = history.of_node(1, "TE"), history.of_element(1, "T")
+    page = read(fem.report(tmp_path / "out", strength={"": 40.0}))
+    assert end.max() > t.max() > 0.0
+    told = row(page, "Utilisation", "all bars, ends")
+    assert told[1:3] == [f"TE = {end.max():.6g} N", "node 1 (HELD)"] and told[-1] == f"{100 * end.max() / 40:.3g} %"
 
 
 def test_tensions_that_are_not_printed_are_those_of_the_fields(tmp_path):

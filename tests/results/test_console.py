@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fem.model import Boundary, Dynamic, Frequency, OutputRequest, Static, Step
+from fem.model import ArcEnd, Boundary, Dynamic, Frequency, OutputRequest, Static, Step
 from fem.model.quantities import ENERGIES
 from fem.runs.console import ConsoleSink
 from fem.runs.record import Event, StepStart
@@ -64,6 +64,18 @@ def test_automatic_increments_show_their_size() -> None:
     sink.rows(make_rows(model, 1, 0, 3))
     assert "step 1 'Swing': dynamic, period 1, automatic increments" in stream.getvalue()
     assert " dt " in stream.getvalue()
+
+
+def test_paths_show_their_load_factor() -> None:
+    model = replace(chain(), steps=(Step(Static(riks=ArcEnd())),))
+    stream = io.StringIO()
+    sink = ConsoleSink(model, stream)
+    sink.begin(StepStart(1, "", "STATIC", 0.0, 1.0, None))
+    rows = make_rows(model, 1, 0, 1)
+    sink.rows(replace(rows, load_factor=np.array([0.0, 0.25])))
+    title, head, _, last = stream.getvalue().strip().splitlines()
+    assert title.endswith("time is the arc length")
+    assert head.split()[5:7] == ["load", "factor"] and last.split()[5] == "0.25"
 
 
 def test_modes_are_listed() -> None:

@@ -160,3 +160,94 @@ U, V, A, RF, COORD
 E, T
 *END STEP
 """
+MOORING = """*PARAMETER
+EA = 4.e5
+Cd = 1.2
+rho = 7800.
+ground = 2.e5
+mu = 0.4
+surge = 0.8
+area = 0.001
+young = EA/area
+half = mu/2
+EI = 200.
+I = EI/young
+*NODE, NSET=ALL
+1, 0., 0., 0.
+2, 3., 0.2, 0.
+3, 6., 0.3, 0.
+4, 9., 0.2, 0.02
+5, 11.6, 0.1, 1.6
+6, 13.6, 0., 3.8
+7, 15.3, 0., 6.3
+*ELEMENT, TYPE={element}, ELSET=LINE
+1, 1, 2
+2, 2, 3
+3, 3, 4
+4, 4, 5
+5, 5, 6
+6, 6, 7
+*MATERIAL, NAME=M
+*ELASTIC
+<young>
+*DENSITY
+<rho>
+{section}
+*AQUA
+-2., 8., 9.81, 1025.
+0.4, 0.1, 0., -2.
+0.8, 0., 0., 8.
+{bottom}
+<ground>, 3000., 0.05
+<mu>, <half>
+*AMPLITUDE, NAME=ACROSS, DEFINITION=PERIODIC
+1, 2., 0., 0.
+0., 1.
+*BOUNDARY
+1, 1, 3
+7, 1, 3
+*STEP, NLGEOM
+*STATIC, DIRECT
+0.25, 1.
+*CONTROLS, RESI_GLOB_RELA=1e-9
+*DLOAD
+LINE, GRAV, 9.81, 0., 0., -1.
+LINE, PB, 1., 0.04
+LINE, FDD, 1., 0.04, <Cd>
+LINE, FDT, 1., 0.04, 0.1
+LINE, FI, 1., 0.04, 2., 1.
+*END STEP
+*STEP, NLGEOM
+*DYNAMIC, DIRECT, TIME INTEGRATOR={scheme}
+0.02, 0.4
+*CONTROLS, RESI_GLOB_RELA=1e-9, ENERGY DRIFT=OFF
+*BOUNDARY, AMPLITUDE=ACROSS
+7, 1, 1, <surge>
+7, 2, 2, 0.3
+7, 3, 3, 0.
+*NODE PRINT, NSET=ALL
+U, V, RF
+*EL PRINT, ELSET=LINE
+T
+*END STEP
+"""
+CABLE = "*NO COMPRESSION\n*SOLID SECTION, ELSET=LINE, MATERIAL=M, STRAIN=ENGINEERING\n<area>"
+BEAM = """*DAMPING, BETA=0.01
+*BEAM GENERAL SECTION, ELSET=LINE, MATERIAL=M, STRAIN=ENGINEERING, STRAIGHT AT REST
+<area>, <I>, 0., <I>, 0.
+"""
+PLANE, GRID = "*SEABED, ELSET=LINE, ELEVATION=0.", "*SEABED, ELSET=LINE, FRICTION=ALL, FILE=grid.csv"
+
+
+def mooring(
+    bottom: str = PLANE, element: str = "T3D2", section: str = CABLE, scheme: str = "GENERALIZED ALPHA, RHO=0.4"
+) -> str:
+    """A line in a current, of which a part lies on the bottom; its upper end moves sideways."""
+    return MOORING.format(bottom=bottom, element=element, section=section, scheme=scheme)
+
+
+def uneven() -> str:
+    """Depths of a bottom below it: grid.csv."""
+    x, y = (-5.0, 1.5, 4.5, 7.5, 10.5, 20.0), (-5.0, 0.1, 5.0)
+    rows = (f"{a},{b},{0.02 * np.sin(a) + 0.02 - 0.01 * b * (a > 3.0) + 0.002 * a}" for a in x for b in y)
+    return "\n".join(["x,y,z", *rows])

@@ -14,9 +14,9 @@ from fem.assembly.equations import NOTHING, Equations
 from fem.compiled.interpreted import rehearsal
 from fem.forces.bar import ALPHA, CONSTANTS, GAP, GEOMETRIC, STORED, Bars, P, Q
 from fem.forces.protocol import Tangent
-from fem.linear.border import solve_with_border
+from fem.linear.border import solve_in_order, solve_with_border
 from fem.linear.chain import LinearSystem
-from fem.linear.choice import EliminationPlan, plan_of
+from fem.linear.choice import NARROWEST, EliminationPlan, plan_of
 from tests.solve.test_joined_chains import bars_of
 
 
@@ -140,3 +140,24 @@ def test_a_node_without_stiffness_has_no_safe_pivot():
         bars = bars_of(nodes, [])
         assert bars.constants.shape == (CONSTANTS, 0)
         assert not eliminated(tangent, bars, plan, free, np.ones(6))[0]
+
+
+@pytest.mark.parametrize("shift", [30.0, -3.0])
+def test_a_band_without_row_exchanges(shift):
+    """A line of 9 nodes, some dofs fixed, unsymmetric: positive definite, and not: exchanges take over."""
+    rng, pairs, free = np.random.default_rng(4), line(9, 2), np.ones(27, np.int64)
+    free[[0, 7, 20]] = 0
+    number = np.where(free == 1, np.cumsum(free) - 1, -1)
+    plan = plan_of(pairs, np.zeros(0, np.int64), free, NOTHING, np.inf, np.append(number, np.zeros(0, np.int64)))
+    assert plan is not None
+    nodes, block = np.zeros((0, 2), np.int64), rng.normal(size=(9, 3, 3)) + shift * np.eye(3)
+    cross = rng.normal(size=(len(pairs), 18))
+    tangent = Tangent(nodes, np.zeros((STORED, 0)), np.zeros(0), block.reshape(-1, 9), pairs, cross)
+    bars, right, nothing = bars_of(nodes, []), rng.normal(size=27), np.zeros((0, 9))
+    matrix, spread = reduced(tangent, bars, free, NOTHING)
+    linear = LinearSystem((free != 0) * 1.0, tangent, tangent.block, right, nothing, nothing, np.zeros(27), np.zeros(0))
+    with rehearsal():
+        band, rows = np.zeros((24, 3 * NARROWEST + 1)), np.zeros(24)
+        assert solve_in_order(number, linear, band, rows) == (shift > 0.0)
+        assert solve_with_border(plan._replace(number=number), bars, linear, np.zeros((plan.blocks, 9)), band, rows)
+    assert linear.du == pytest.approx(spread @ np.linalg.solve(matrix, spread.T @ right), abs=1e-12)

@@ -67,12 +67,14 @@ def beside_one_as_long(one):
     return [one, one._replace(time=one.time.copy())]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("every", [0, 1, 7])
 @pytest.mark.parametrize("name", ["pendulum", *LONG])
 def test_lanes_with_counts_of_their_own_end_as_alone(name, every):
     check_counts(name, every, beside_a_shorter_one)
 
 
+@pytest.mark.long
 def test_pendulums_with_counts_of_their_own_end_as_those_without():
     """Of larger models other machine code may round otherwise."""
     check_counts("pendulum", 1, beside_one_as_long)

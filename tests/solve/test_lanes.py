@@ -141,6 +141,7 @@ def check_alike(result, model, every=10, has_counts=True):
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-10 * max(1.0, np.abs(expected).max())), name
 
 
+@pytest.mark.long
 def test_lanes_with_a_moving_support_are_single_runs():
     models = pendulums(HEIGHT=[0.0, 0.01, 0.02, 0.05, 0.1, 0.3, 0.02, 0.04, 0.06, 0.08])
     results = run_ensemble(models, 10)

@@ -114,6 +114,7 @@ def test_a_rope_at_a_node_that_follows_others_feels_their_velocity(impact):
     assert np.abs(history.v[0][3:] - [0.0, 1.0, 0.0, 0.0, 1.0, 0.0]).max() < 1e-12
 
 
+@pytest.mark.long
 def test_the_work_of_moments_on_bodies_is_in_the_balance_of_moreau():
     """It was lost where the links of a body had their lengths corrected."""
     turning = CARRIED.replace("2, 3\n*MASS", "2, 3\n*ELEMENT, TYPE=ROTARYI, ELSET=J\n3, 3\n*MASS")

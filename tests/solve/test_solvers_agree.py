@@ -20,7 +20,7 @@ SLOW = {
     "span_response", "mooring_response", "inclined_roller", "chain_dropped", "bergdahl", "grown_riser", "moving_rope",
     "two_parts", "galloping_spans", "moored_vessel", "moored_buoy", "lazy_wave_laid", "lazy_wave", "moored_platform",
     "moored_spar", "spinning_body", "ball_on_two_ropes", "galloping", "bouncing_ball", "line_section", "broken_wire",
-    "crane", "sdnl138", "twisted_cable",
+    "crane", "sdnl138", "twisted_cable", "ridge_mooring",
 }  # fmt: skip
 INPUTS = [
     pytest.param(path, id=path.stem, marks=pytest.mark.long if path.stem in SLOW else ())

@@ -167,6 +167,7 @@ def test_stick_and_slip_on_a_belt_is_that_of_its_phases():
     st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.floats(-0.5, 0.5), st.floats(0.3, 2.0),
     st.sampled_from(["", "*DAMPING, ALPHA=0.3, BETA=1e-3"]), st.booleans(),
 )  # fmt: skip
+@pytest.mark.long
 def test_random_models_move_as_those_of_python(friction, restitution, speed, steepness, extra, swings):
     """Where a node slides in space each increment may be off by 1e-10 of its rates, else it is by round-off."""
     patch, across = pytest.MonkeyPatch(), "2, 2, 2" if speed < 0.0 else "11, 1, 1"

@@ -163,7 +163,8 @@ ROOF = deck(PLANE[:3], [(0, 2), (1, 2)], ENDS, [("FORCE DENSITY", 1.0)])
               [(k, d) for k in range(3) for d in (1, 2, 3)] + [(3, 3)], [("FORCE", [1.0, 1.0, 5.0])]),
          "shrink to nothing: element 3"),
         (ROOF.replace("*FORM", "*REST LENGTH\n1, 1.\n*FORM"), "so does another card"),
-        (ROOF.replace("*ELASTIC\n1e6", "*INEXTENSIBLE"), "needs [*]ELASTIC bars"),
+        (ROOF.replace("*ELASTIC\n1e6", "*INEXTENSIBLE"), "[*]ELASTIC as their only law"),
+        (ROOF.replace("*SOLID", "*NO COMPRESSION\n*SOLID").replace(", 1.0", ", -1.0"), "presses cables.*: element 1,"),
         (deck(PLANE[:3], [(0, 2), (1, 2)], ENDS, [("LENGTH", -1.0)]), "expected a length above zero, got -1"),
     ],
 )  # fmt: skip

@@ -213,6 +213,27 @@ def test_beyond_the_collapse_load_statics_says_so():
         girder("*PLASTIC\n250., 0.\n", ", NLGEOM\n*STATIC\n0.1, 1.\n*CLOAD\n")
 
 
+PANEL = np.array([(0.0, 0, 0), (1, 0, 0), (0, 0, 1), (1, 0, 1)])
+BRACED = np.array([(0, 2), (1, 3), (2, 3), (0, 3), (1, 2)])
+PUSH = "\n*STATIC, RIKS\n0.2, 1., , 0.5, , 3, 1, 0.02\n*CLOAD\n3, 1, 100.\n*END STEP\n"
+
+
+@pytest.mark.parametrize(("nlgeom", "hardening"), [(", NLGEOM", ""), ("", "260., 1.\n"), ("", "")])
+def test_a_braced_panel_collapses_when_both_diagonals_yield(nlgeom, hardening):
+    """P = sqrt(2) N_y of a square panel, by hand. A plateau that is exactly flat stops the arc, which says why."""
+    held = [(k, dof) for k in (0, 1) for dof in (1, 2, 3)] + [(2, 2), (3, 2)]
+    text = deck(PANEL, BRACED, np.zeros(5), held, young=2e5, steps="")
+    text = text.replace("*ELASTIC\n200000.0\n", f"*ELASTIC\n200000.0\n*PLASTIC\n250., 0.\n{hardening}")
+    model = fem.parse_deck(f"{text}*STEP, INC=150{nlgeom}{PUSH}")
+    if nlgeom or hardening:
+        history = fem.run(model)
+    else:
+        with pytest.raises(fem.NoConvergence, match="a perfectly plastic collapse needs some stiffness") as error:
+            fem.run(model)
+        history = error.value.history
+    assert 100.0 * history.load_factor.max() == pytest.approx(250.0 * 2.0**0.5, rel=1e-3)
+
+
 def test_an_arc_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     """To the byte, in the middle of a plateau: the memory of bars before the last arc is in the checkpoint."""
     held = [(0, 1), (0, 3), (PANELS, 3)] + [(k, 2) for k in range(len(GIRDER))]

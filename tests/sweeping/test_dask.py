@@ -93,6 +93,7 @@ def test_a_client_of_the_caller_is_used_and_stays_open(cluster, tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="kills a process at once")
+@pytest.mark.long
 def test_a_sweep_survives_the_loss_of_a_worker(tmp_path, monkeypatch, cluster):
     monkeypatch.chdir(tmp_path)
     deck = write_swing(tmp_path, INCLUDED, "*INCLUDE, INPUT=gravity.inc")

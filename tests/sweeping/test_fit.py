@@ -14,6 +14,7 @@ from scipy.special import stdtrit
 import fem
 from fem.cli import main
 from fem.commands.arguments import file_with_values
+from fem.compiled.choice import is_plain
 from fem.study.fit import Fitted, certainty, in_words
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -122,6 +123,7 @@ def test_a_bound_that_is_reached_is_named(deck):
     assert "P is at its upper bound" in found.notices[0] and "at its upper bound" in str(found)
 
 
+@pytest.mark.long
 def test_runs_that_fail_are_bounded_and_told(deck):
     """Beyond thin = 1 there is no area, and the deck cannot be read; u = t P/(E (1 - thin)) is largest just before."""
     steep = {"time": TIME, "U1_n2": TIME * 2.0 / 100.0 / 0.02 * (1.0 + ERRORS)}
@@ -269,3 +271,24 @@ def test_units_gaps_and_semicolons(tmp_path, head, separator, gap):
     assert found.parameters["k"] == pytest.approx(144.0, rel=1e-3)
     assert any("1 of 25 rows have gaps" in notice for notice in found.notices)
     assert any("are not used: numbers have the units of the deck" in notice for notice in found.notices)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(is_plain(), reason="dual numbers need our own compiler")
+def test_derivatives_of_the_runs_find_the_same_in_fewer(deck):
+    """The values, intervals and what cannot be told apart are those by differences."""
+    for vary in ({"P": (0.1, 10.0)}, {"P": (0.1, 10.0), "thin": (0.1, 0.9)}):
+        by_runs, exact = (fem.fit(deck, [record()], vary, gradients=own) for own in (False, True))
+        assert exact.search["runs"] < 0.6 * by_runs.search["runs"]
+        assert exact.undetermined == by_runs.undetermined
+        if len(vary) == 1:
+            assert exact.parameters["P"] == pytest.approx(by_runs.parameters["P"], rel=1e-6)
+            assert exact.table["std"][0] == pytest.approx(by_runs.table["std"][0], rel=1e-4)
+
+
+def test_decks_without_derivatives_are_fitted_by_differences(deck):
+    Path(deck).write_text(BAR.replace("*STATIC, DIRECT\n0.1, 1.", "*STATIC, RIKS\n0.1, 1., 1e-6, 0.1, 1."))
+    told: list[str] = []
+    found = fem.fit(deck, [record()], {"P": (1.0, 5.0)}, gradients=True, say=told.append)
+    assert any(text.startswith("derivatives from differences of runs: step 1") for text in told)
+    assert found.parameters["P"] == pytest.approx(3.0, rel=0.05)

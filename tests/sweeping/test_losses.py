@@ -55,6 +55,7 @@ def work(folder: Path, deaths: Mapping[int, int], count: int, size: int) -> Iter
 
 @pytest.mark.parametrize(("processes", "size"), [(1, 1), (2, 3)])
 @pytest.mark.sampled(1)
+@pytest.mark.long
 def test_a_point_whose_process_dies_is_tried_again_alone(tmp_path, processes, size):
     deaths = {0: 1, 4: 99, 5: 1}
     with process_team(processes) as team:

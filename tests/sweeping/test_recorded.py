@@ -227,12 +227,13 @@ T
 """
 
 
+@pytest.mark.long
 def test_of_a_set_it_is_the_largest_at_each_instant(tmp_path, monkeypatch, capsys):
     """In sweeps, run by run and as lanes, and in ``fem post``: what the motion of each member says."""
     monkeypatch.chdir(tmp_path)
     deck = tmp_path / "net.inp"
     deck.write_text(LINE)
-    record = fem.Record("T_TOPS, U3_TIPS, T_e1", step=2)
+    record = fem.Record("T_TOPS, U3_TIPS, T_e1", step=2, duration=10.0)
     few = fem.sweep(deck, {"pull": [1.0, 2.0]}, record=record, history=True)
     for place, history in enumerate(few.histories):
         late = history.of_step(2)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_bvp
 
-from validation.references import axial_bar, braced_square, catenary, chain, published
+from validation.references import axial_bar, braced_square, catenary, chain, published, torsion
 
 
 @pytest.mark.parametrize("measure", axial_bar.MEASURES)
@@ -112,3 +112,11 @@ def test_braced_square_tends_to_small_displacements():
     ratio = braced_square.solve(1000.0, 2.1e7)["04-01"] / braced_square.solve(500.0, 2.1e7)["04-01"]
     assert ratio == pytest.approx(4, rel=1e-3)
     assert braced_square.solve(1000.0, 2.1e7)["04-01"] == pytest.approx(-0.182315, abs=5e-7)
+
+
+@pytest.mark.parametrize("tension", [each for each in torsion.CLAMPED if each])
+def test_torques_that_buckle_clamped_rods_are_roots(tension):
+    """To the digits they have: beside them the determinant is fifty times as large at 1e-3 of the torque."""
+    torque = torsion.CLAMPED[tension]
+    root, beside = (abs(torsion.clamped_determinant(each * torque, tension)) for each in (1.0, 1.001))
+    assert root < 0.02 * beside

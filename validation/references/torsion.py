@@ -43,5 +43,26 @@ def torsional_frequency(number: int, length: float, torsion: float, polar: float
     return float((2 * number - 1) * np.pi / (2.0 * length) * np.sqrt(torsion / polar))
 
 
-CLAMPED = 8.98681891
-"""M L/EI at which a straight rod between clamps buckles without tension: tan(x/2) = x/2, x = 8.9868."""
+CLAMPED = {0.0: 8.98681891, 20.0: 11.80040, 50.0: 15.58930}
+"""T L^2/EI -> M L/EI at which a straight rod between clamps buckles. Without tension tan(x/2) = x/2; with it the
+``clamped_determinant`` vanishes."""
+
+
+def clamped_determinant(torque: float, tension: float) -> complex:
+    """Of a rod of length and EI 1 between clamps: w = y + i z, which a torque and a tension bend, is a sum of 1, s and
+    exp(i k s) with k^2 - M k + T = 0 (Greenhill 1883); w and its slope are zero at both ends."""
+    first, second = np.roots([1.0, -torque, tension])
+    one, two = np.exp(1j * first), np.exp(1j * second)
+    rows = [[1.0, 0.0, 1.0, 1.0], [0.0, 1.0, 1j * first, 1j * second], [1.0, 1.0, one, two]]
+    return complex(np.linalg.det([*rows, [0.0, 1.0, 1j * first * one, 1j * second * two]]))
+
+
+def ring_turn(bending: float, torsion: float) -> float:
+    """Turn of one end of a ring, straight at rest, at which it leaves its plane: 2 pi sqrt(3) EI/GJ (Michell 1889)."""
+    return float(2.0 * np.pi * np.sqrt(3.0) * bending / torsion)
+
+
+def strip_load(length: float, stiff: float, soft: float, torsion: float) -> float:
+    """Load across the tip at which a cantilever strip buckles sideways: 4.0126 sqrt(EI2 GJ)/L^2 (Prandtl 1899), over
+    sqrt((1 - EI2/EI1)(1 - GJ/EI1)) for the deflection before."""
+    return float(4.0126 * np.sqrt(soft * torsion / ((1.0 - soft / stiff) * (1.0 - torsion / stiff))) / length**2)

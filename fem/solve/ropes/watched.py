@@ -89,7 +89,7 @@ class Watched:
         m, limits = self.step_run, self.step_run.stage.limits
         allowed, limits[LIMIT.time_error] = float(limits[LIMIT.time_error]), 0.0
         like = room[0] if room else None
-        chunk = loading(m.stage, m.progress.motion, np.array([begin, end]), np.array([dt]), like and like[2])
+        chunk = loading(m.stage, m.progress.motion, np.array([begin, end]), np.array([dt]), like=like and like[2])
         if like:
             control, kept, before = like
             for array, its in zip(before, chunk, strict=True):

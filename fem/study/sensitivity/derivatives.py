@@ -173,7 +173,15 @@ def sensitivity(
     model = read_model(deck, given)
     by = [parameter_of(model, name) for name in by]
     series = table_names(model) if names is None else tuple(dict.fromkeys(series_in(names, model)))
-    solve, found = differentiating(deck_reader(deck, by), model, by, given, series)
+    return differentiated(deck_reader(deck, by), model, by, given, series, solver)
+
+
+def differentiated(
+    read: Callable[[Mapping[str, float]], Model], model: Model, by: Sequence[str], given: Mapping[str, float],
+    series: Sequence[str], solver: str = "AUTO",
+) -> Derivatives:  # fmt: skip
+    """Runs a model; arguments as of ``differentiating``."""
+    solve, found = differentiating(read, model, by, given, series)
     solve(model, SilentSink(), Requests(solver.upper(), fields=False))
     return found()
 

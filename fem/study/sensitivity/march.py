@@ -21,12 +21,16 @@ from fem.solve.newton.tangent import diagonal_of, nodal_blocks
 from fem.solve.schemes import Coefficients
 from fem.study.lanes.march import close_lanes, couple, eliminate, has_plan
 
-MOST = 20
-"""Largest number of solves of an increment."""
-SAME = 1e-11
-"""A correction of derivatives below this fraction of the largest one is none."""
+MOST, FREE = 20, 3
+"""Largest number of solves of an increment, and of those that move displacements, too."""
+TIGHT = 1e-9
+"""Relative residual up to which displacements stay as the run has found them."""
+SAME = 1e-12
+"""A correction of derivatives below this fraction of the largest one is not made."""
 STALLS = 1e-6
 """Below this one that does not halve is round-off."""
+GO_ON, LEAVE, TAKE = 0, 1, 2
+"""After a correction: another one; it is none; it is the last."""
 STOPPED, WHERE, LAST, WORST, SOLVES = 0, 1, 2, 3, 4
 """Entries of the outcome: 1 where a matrix was singular; the increment that stopped, or has the worst derivatives; the
 last correction of these, over the largest derivative, of the last increment and of the worst; linear solves."""
@@ -53,52 +57,67 @@ def lead(scheme: Coefficients, dt: float, known: Floats, k: int, problem: Proble
 
 
 @inner_kernel
-def is_settled(work: Scratch, problem: Problem, outcome: Floats) -> bool:
-    """Whether the last correction changed the derivatives by round-off."""
-    change, most = 0.0, 0.0
+def judged(work: Scratch, problem: Problem, outcome: Floats) -> int:
+    """What becomes of a correction. The next one is about as much smaller than this as this is than the one before."""
+    change, most, before = 0.0, 0.0, outcome[LAST]
     for dof in range(work.du.shape[0]):
         change = max(change, steepest(work.du[dof]))
         most = max(most, max(steepest(work.u[dof]), steepest(problem.nodes.place[dof])))
-    before = outcome[LAST]
+    most = max(most, change)
     outcome[LAST] = change / most if most > 0.0 else 0.0
-    return bool(outcome[LAST] <= SAME or (outcome[LAST] < STALLS and outcome[LAST] >= 0.5 * before))
+    if outcome[LAST] <= SAME or (outcome[LAST] < STALLS and outcome[LAST] >= 0.5 * before):
+        return LEAVE
+    if not outcome[LAST] * outcome[LAST] <= SAME * before:
+        return GO_ON
+    outcome[LAST] *= outcome[LAST] / before
+    return TAKE
 
 
 @inner_kernel
-def solve_increment(is_symmetric: bool, is_bare: bool, k: int, through: Passage, outcome: Floats) -> float:
-    """The equilibrium of increment k with its derivatives; returns the stored energy."""
+def solve_increment(is_symmetric: bool, is_bare: bool, norm: float, k: int, through: Passage, outcome: Floats) -> float:
+    """The equilibrium of increment k with its derivatives; returns the stored energy.
+    Where the run has left more than ``TIGHT`` the first solves move the displacements, too; then they stay, as at a
+    kink (a node just above the bottom) full steps may go to and fro. Those of rods, whose pulls are not known from the
+    run, move on.
+    norm  relative residual of the run"""
     scheme, problem, loading = through.scheme, through.problem, through.loading
     motion, work, nodes, families = through.motion, through.work, through.problem.nodes, through.problem.families
-    dt = loading.dt[k]
-    for _ in range(MOST):
-        evaluate(in_increment(scheme, k, problem, loading, motion, work), problem, work)
+    dt, energy, has_rods = loading.dt[k], 0.0, problem.bars.rods.shape[0] > 0
+    for number in range(MOST):
+        energy = evaluate(in_increment(scheme, k, problem, loading, motion, work), problem, work)
         residual(scheme, problem, work)
+        if (number >= FREE or norm <= TIGHT) and not has_rods:
+            for dof in range(work.residual.shape[0]):
+                work.residual[dof] -= common(work.residual[dof])
         couple(families, scheme, dt, through)
         if not is_bare:
             nodal_blocks(scheme, dt, problem, work)
         diagonal = diagonal_of(CORRECT, is_bare, scheme, dt, nodes)
         if not eliminate(families, is_symmetric, not is_bare, ROUND_OFF, False, diagonal, through):
             outcome[STOPPED], outcome[WHERE] = 1.0, k
-            return 0.0
-        correct(scheme, dt, False, problem, work)
+            return energy
         outcome[SOLVES] += 1.0
-        if is_settled(work, problem, outcome):
+        verdict = judged(work, problem, outcome)
+        if verdict == LEAVE and not has_rods:  # forces are those of this place
+            return energy
+        correct(scheme, dt, False, problem, work)
+        if verdict != GO_ON:
             break
-    energy: float = evaluate(in_increment(scheme, k, problem, loading, motion, work), problem, work)
+    energy = evaluate(in_increment(scheme, k, problem, loading, motion, work), problem, work)
     residual(scheme, problem, work)
     return energy
 
 
 @kernel
 def march_duals(
-    is_symmetric: bool, extrapolation: int, choices: Ints, row: Floats, known: Floats, limits: Floats, problem: Problem,
-    loading: Loading, motion: Motion, work: Scratch, record: Ledger, outcome: Floats,
+    is_symmetric: bool, extrapolation: int, choices: Ints, row: Floats, known: Floats, norms: Floats, limits: Floats,
+    problem: Problem, loading: Loading, motion: Motion, work: Scratch, record: Ledger, outcome: Floats,
 ) -> None:  # fmt: skip
     """Advance ``motion`` through all increments of ``loading``; ``record`` gets their rows.
 
     choices  secant, projects, lags, takes; 1 where the state before is the first row of ``record``, else 0
     row      the numbers of the scheme
-    known    (k, 3n) displacements at the ends of the increments
+    known    (k, 3n) displacements at the ends of the increments;  norms (k,) their relative residuals
     outcome  (OUTCOME,)  out
     """
     scheme = Coefficients(
@@ -120,7 +139,7 @@ def march_duals(
                 work.shift[dof] = 0.0
         outcome[LAST] = 1.0
         lead(scheme, dt, known, k, problem, work)
-        strain = solve_increment(is_symmetric, is_bare, k, through, outcome)
+        strain = solve_increment(is_symmetric, is_bare, norms[k], k, through, outcome)
         if outcome[STOPPED] != 0.0:
             return
         if not outcome[LAST] <= outcome[WORST]:

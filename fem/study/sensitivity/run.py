@@ -26,7 +26,7 @@ from fem.runs.signals import places_of
 from fem.solve import outcome
 from fem.solve.clock import Clock, expected_increments, increments
 from fem.solve.loop import Run
-from fem.solve.newton.groups import Ledger, Loading, Motion, Problem
+from fem.solve.newton.groups import ROW, Ledger, Loading, Motion, Problem
 from fem.solve.schemes import SCHEMES
 from fem.solve.step_run import Newton, StepRun
 from fem.solve.step_system import NO_ROPES, StepSystem, loading, record
@@ -48,7 +48,9 @@ NUMBERS = ("increments", "kinematics", "values")
 """Fields of a record that are numbers of increments."""
 POOR, LOST = 1e-8, 1e-2
 """Fraction of the derivatives of an increment that is left after all solves: it is told, and there is no derivative."""
-VERIFIED = ("fluid",)
+VERIFIED = (
+    "fluid", "added mass", "seabed", "depth grids", "bending", "damping of bending", "moments on bodies",
+)  # fmt: skip
 """Families of forces whose derivatives have been compared with differences of runs."""
 SAME_MODE = 1e-6
 """Frequencies closer than this are of one multiple mode."""
@@ -240,19 +242,22 @@ class Differentiated(Run):
         stage, width, count = step_run.stage, self.width, len(steps)
         instants = [(times, steps), *(run.instants(step_run, times, steps) for run in self.shadows)]
         its = [step_run, *(run.last for run in self.shadows)]
-        loadings = [loading(a.stage, a.progress.motion, *when) for a, when in zip(its, instants, strict=True)]
+        moved = (each.stage.environment.supports.moving(each.progress.motion.u) for each in its)
+        moving = np.unique(np.concatenate(list(moved)))  # a shadow may miss the place of a support by round-off
+        loadings = [loading(a.stage, a.progress.motion, *when, moving) for a, when in zip(its, instants, strict=True)]
         is_timed = any(not np.array_equal(each.time, times) for each in loadings)
         acting = packed(loadings, width, plain=() if is_timed else ("dt", "time"))
         room, before = record(stage, 1, *self.of), int(self.is_first)
         numbers = {name: empty((count + before, *getattr(room, name).shape[1:]), width) for name in NUMBERS}
         known = np.ascontiguousarray(kept.kinematics[:count, 0].reshape(count, -1))
+        norms = np.ascontiguousarray(kept.increments[:count, ROW.norm])
         found, scheme = np.zeros(OUTCOME), stage.coefficients
         choices = np.array([scheme.secant, scheme.projects, scheme.lags, scheme.takes, before], np.int64)
         row = np.array([*scheme[:11], scheme.late, scheme.onset], float)
         is_symmetric = not (scheme.secant or np.any(stage.bars.blocks[:, 4]))
         march_duals(
-            is_symmetric, scheme.extrapolation, choices, row, known, stage.limits, self.problem, acting, self.motion,
-            self.room, room._replace(**numbers), found,
+            is_symmetric, scheme.extrapolation, choices, row, known, norms, stage.limits, self.problem, acting,
+            self.motion, self.room, room._replace(**numbers), found,
         )  # fmt: skip
         self.worst = max(self.worst, float(found[WORST]))
         when = f"step {step_run.number}: the equilibrium at time {times[1 + int(found[WHERE])]:.6g}"

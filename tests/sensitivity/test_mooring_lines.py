@@ -1,0 +1,70 @@
+"""Derivatives of lines in water and on a bottom: central differences of runs to round-off.
+
+Each force that joins compiles a march of dual numbers of its own, for a minute: these tests are long.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fem
+from fem.compiled.choice import is_plain
+from fem.deck import read_model
+from fem.study.tracks import tracked
+from tests.sensitivity.decks import BEAM, GRID, PLANE, mooring, uneven
+
+pytestmark = [pytest.mark.skipif(is_plain(), reason="dual numbers need our own compiler"), pytest.mark.long]
+NAMES = ("U3_n4", "U1_n3", "U3_n5", "V3_n4", "T_e1", "T_e6", "RF1_n7", "dissipated")
+
+
+def by_differences(path: Path, name: str, names: tuple[str, ...], h: float = 1e-4) -> tuple[np.ndarray, np.ndarray]:
+    """(k, c) derivatives from four runs iterated to round-off, and the difference of the two of second order that they
+    are made of."""
+    value, found = read_model(path).parameters[name], []
+    for step in (-2.0, -1.0, 1.0, 2.0):
+        model = read_model(path, {name: value * (1.0 + step * h)})
+        criteria = {"residual_relative": None, "residual_absolute": None}
+        steps = tuple(replace(its, controls=replace(its.controls, **criteria)) for its in model.steps)
+        found.append(tracked(replace(model, steps=steps), names).values)
+    near, far = (found[2] - found[1]) / (2.0 * h * value), (found[3] - found[0]) / (4.0 * h * value)
+    return (4.0 * near - far) / 3.0, np.abs(near - far)
+
+
+@pytest.mark.parametrize(
+    ("deck", "by"),
+    [
+        pytest.param(mooring(), ["EA", "Cd", "mu", "ground", "surge"], id="plane"),
+        pytest.param(mooring(scheme="ENERGY MOMENTUM"), ["EA", "mu", "surge"], id="secant"),
+        pytest.param(mooring(GRID), ["EA", "mu", "surge"], id="grid"),
+        pytest.param(mooring(PLANE, "B31", BEAM), ["EI", "rho", "Cd"], id="bending"),
+    ],
+)
+def test_lines_on_a_bottom_equal_differences_of_runs(deck, by, tmp_path):
+    (tmp_path / "grid.csv").write_text(uneven())
+    compare(deck, by, NAMES, tmp_path / "line.inp")
+
+
+def test_a_moored_body_equals_differences_of_runs(tmp_path):
+    """A buoy that is held aside, then released: moments of the water on it, ties, members of constant length."""
+    deck = Path("inputs/moored_buoy.inp").read_text(encoding="utf-8")
+    deck = deck.replace("bars = 20", "bars = 4").replace("duration = 10.", "duration = 0.2")
+    tight = r"\1*CONTROLS, RESI_GLOB_RELA=1e-10, ENERGY DRIFT=OFF\n"
+    deck = re.sub(r"(\*(?:STATIC|DYNAMIC)[^\n]*\n[^\n]*\n)", tight, deck)
+    compare(deck, ["offset"], ("U1_n1", "U3_n1", "V1_n1", "T_e101"), tmp_path / "buoy.inp")
+
+
+def compare(deck: str, by: list[str], names: tuple[str, ...], path: Path) -> None:
+    """The derivatives of a deck, which is written to ``path``, with differences of runs."""
+    path.write_text(deck)
+    found = fem.sensitivity(path, by, names)
+    for place, name in enumerate(by):
+        expected, rest = by_differences(path, name, names)
+        size = np.abs(expected).max(axis=0)
+        off = np.abs(found.slopes[..., place] - expected).max(axis=0)
+        assert np.all(off <= 5e-8 * size)  # 2e-8 at most
+        assert np.all(rest.max(axis=0) <= 2e-5 * size)  # or their part of fourth order would not be below 1e-8
