@@ -246,7 +246,7 @@ def solve_in_order(number: Ints, linear: LinearSystem, band: Floats, x: Floats) 
         band[k, 3 * width] = band[k, width]
     for k in range(count):
         pivot = band[k, width]
-        if not pivot > RELATIVE_PIVOT * band[k, 3 * width]:
+        if not every(pivot > RELATIVE_PIVOT * band[k, 3 * width]):
             return False
         take_out(k, width, 1.0 / pivot, band, x, linear.du)
     for k in range(count - 1, -1, -1):
@@ -266,7 +266,7 @@ def take_out(k: int, width: int, inverse: float, band: Floats, x: Floats, row: F
         row[s] = band[k, width + 1 + s]
     for i in range(1, min(band.shape[0] - 1 - k, width) + 1):
         factor, first = band[k + i, width - i] * inverse, width - i + 1
-        if factor != 0.0:
+        if some(factor != 0.0):
             for s in range(WIDEST):
                 band[k + i, first + s] -= factor * row[s]
             x[k + i] -= factor * x[k]

@@ -237,7 +237,10 @@ def _solve_mass(stage: StepSystem, right: Floats, free: Ints, a: Floats) -> Ints
         transform = transform[:, unknown]
     else:
         transform = reduction(free, equations)
-    matrix = transform.T @ (dense_mass(stage) if is_small else mass_matrix(stage)) @ transform
+    if is_small and not len(equations.slave):  # as the product, which threads of BLAS would wait for
+        matrix = dense_mass(stage)[np.ix_(unknown, unknown)]
+    else:
+        matrix = transform.T @ (dense_mass(stage) if is_small else mass_matrix(stage)) @ transform
     diagonal = matrix.diagonal()
     if np.any(diagonal <= 0.0):
         return np.asarray(unknown[diagonal <= 0.0])
