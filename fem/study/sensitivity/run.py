@@ -202,7 +202,10 @@ class Differentiated(Run):
             raise NoDerivative(f"step {number}: derivatives need --solver chain, band or border")
         if len(stage.bars.rods) and solver in CHAINS and families is not None:
             raise NoDerivative(f"step {number}: derivatives of rods among other forces need --solver border")
-        if others := [family.name for family, _ in acting(families) if family.name not in VERIFIED]:
+        others = [family.name for family, _ in acting(families) if family.name not in VERIFIED]
+        if self.model.cylinders:  # they act in the family of the bottom
+            others.append("rigid cylinders")
+        if others:
             raise NoDerivative(f"step {number}: there are no derivatives of these forces yet: {', '.join(others)}")
         its = [step_run, *(run.last for run in self.shadows)]
         stages = [each.stage for each in its]
