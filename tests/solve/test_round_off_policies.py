@@ -35,7 +35,8 @@ def test_a_direction_with_a_billionth_of_a_thousandth_of_the_mass_has_none(share
     monkeypatch.setattr(start, "DENSE", 300 if is_dense else 0)
     none = np.zeros(0, np.int64)
     links = SimpleNamespace(slave=none, master=none, factor=np.zeros(0), start=np.zeros(1, np.int64))
-    stage: Any = SimpleNamespace(equations=links)
+    bars, nodes = SimpleNamespace(off_mass=np.ones(1)), SimpleNamespace(mass_pairs=none)
+    stage: Any = SimpleNamespace(equations=links, bars=bars, nodes=nodes)
     a, right = np.zeros(2), np.array([2.0 - pivot, 2.0 - pivot])
     singular = start._solve_mass(stage, right, np.ones(2, np.int64), a)
     assert (len(singular) > 0) == is_singular
