@@ -24,15 +24,7 @@ MOST_BACK = 3
 """Back stresses that fit into the first line of *PLASTIC, of eight numbers."""
 WITHOUT = {"N", "T"}
 """Variables that trusses of Abaqus do not print."""
-OF_ANGLES = {
-    "SK",
-    "SM",
-    "SKT",
-    "SMT",
-    "SPT",
-    "SDT",
-    *(f"{name}{axis}" for name in ("SK", "SM", "SP", "SD") for axis in "123"),
-}
+OF_ANGLES = {"SK", "SM", *(f"{name}{end}" for name in ("SK", "SM", "SP", "SD") for end in "T123")}
 """Variables of nodes that are those of elements in Abaqus."""
 
 

@@ -489,16 +489,14 @@ def heading_lines(span: LineSpan) -> list[str]:
     sections = list({own.name: own for own in (each.section for each in span.segments)}.values()) or [span.section]
     what = f"A vessel on {len(span.spread)} lines" if span.spread else "Line"
     where = f"in {span.depth:g} m of water" if span.is_wet else "in air"
-    by_source: dict[str, list[str]] = {}
+    by_source: dict[str, dict[str, None]] = {}
     for quantity, source in (pair for section in sections for pair in section.sources.items()):
         if span.is_wet or quantity in ("diameter", "mass", "stiffness", "drag", "strength"):
-            known = by_source.setdefault(source, [])
-            known += [word for word in [quantity.replace("_", " ")] if word not in known]
+            by_source.setdefault(source, {})[quantity.replace("_", " ")] = None
     listed = "; ".join(f"{', '.join(quantities)}: {source}" for source, quantities in by_source.items())
-    broken = [f"{section.name} breaks at {section.strength:.4g} N" for section in sections if section.strength]
-    named = " and ".join(section.name for section in sections)
-    strength = f", {', '.join(broken)}" if len(sections) > 1 and broken else ""
-    strength = f", breaks at {sections[0].strength:.4g} N" if len(sections) == 1 and broken else strength
+    named, are_many = " and ".join(section.name for section in sections), len(sections) > 1
+    broken = (f"{f'{each.name} ' * are_many}breaks at {each.strength:.4g} N" for each in sections if each.strength)
+    strength = "".join(f", {each}" for each in broken)
     return [
         *("*HEADING", f"{what} of {named}{strength}, {distance:.6g} m from end to end {where}. SI units"),
         f"** {listed or 'numbers as given'}",

@@ -376,10 +376,8 @@ def _periodic(amplitude: Amplitude, time: Floats, orders: Sequence[int], after: 
     for n, (a, b) in enumerate(amplitude.fourier, start=1):
         w = n * amplitude.omega
         cosine, sine = np.cos(w * phase), np.sin(w * phase)
-        turned = cosine, -sine, -cosine, sine  # d/dt turns the phase by a quarter: cos(x + m pi/2)
         for total, order in zip(totals, orders, strict=True):
-            parts = (a, turned[order % 4]), (b, turned[(order + 3) % 4])
-            total += w**order * sum(factor * part for factor, part in parts if factor != 0.0)
+            total += _harmonic(a, b, cosine, sine, w, order)
     near = NEAR * (np.abs(time) + abs(amplitude.start))
     has_begun, late = phase >= -near, phase > near
     for total, order in zip(totals, orders, strict=True):
@@ -389,6 +387,13 @@ def _periodic(amplitude: Amplitude, time: Floats, orders: Sequence[int], after: 
     return totals
 
 
+def _harmonic(a: float, b: float, cosine: Any, sine: Any, w: float, order: int) -> Any:
+    """A derivative of a cos(x) + b sin(x), x = w t: each turns the phase by a quarter."""
+    turned = cosine, -sine, -cosine, sine
+    parts = (a, turned[order % 4]), (b, turned[(order + 3) % 4])
+    return w**order * sum(factor * part for factor, part in parts if factor != 0.0)
+
+
 def _periodic_at(amplitude: Amplitude, time: float, orders: Sequence[int], after: bool) -> list[float]:
     """``_periodic`` at one time, computed with Python floats; the result is identical to the last bit."""
     phase, near = time - amplitude.start, NEAR * (abs(time) + abs(amplitude.start))
@@ -396,10 +401,8 @@ def _periodic_at(amplitude: Amplitude, time: float, orders: Sequence[int], after
     for n, (a, b) in enumerate(amplitude.fourier, start=1):
         w = n * amplitude.omega
         cosine, sine = float(np.cos(w * phase)), float(np.sin(w * phase))
-        turned = cosine, -sine, -cosine, sine
         for place, order in enumerate(orders):
-            parts = (a, turned[order % 4]), (b, turned[(order + 3) % 4])
-            totals[place] += w**order * sum(factor * part for factor, part in parts if factor != 0.0)
+            totals[place] += _harmonic(a, b, cosine, sine, w, order)
     for place, order in enumerate(orders):
         if not (phase >= -near if after or order == 0 else phase > near):
             totals[place] = 0.0

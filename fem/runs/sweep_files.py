@@ -22,6 +22,8 @@ from fem.errors import CommandError, lacks, proposal
 
 CSV, NPY, PARQUET = "csv", "npy", "parquet"
 FORMATS = (CSV, NPY, PARQUET)
+CASES = tuple(f"load_cases.{form}" for form in FORMATS)
+"""Tables of load cases."""
 TEXTS = ("verdict", "case", "quantity", "kind", "source")
 """Columns of tables of CSV that hold no numbers."""
 PIECE = 1 << 18

@@ -29,7 +29,7 @@ from fem.runs.frames import si_unit
 from fem.runs.own import check_file, listed_names, number_in, read_record, usable_folder
 from fem.runs.read import Missing, Results, open_results
 from fem.runs.run_record import COMPLETED, RUNNING
-from fem.runs.sweep_files import FORMATS, read_columns, table_in
+from fem.runs.sweep_files import CASES, read_columns, table_in
 from fem.show import style
 from fem.show.animate import animate
 from fem.show.curves import printed
@@ -619,7 +619,7 @@ CASE_COLUMNS = ("case", "number", "seeds", "skewness", "cycles", "max", "max_err
 
 def load_cases(folder: Path, record: Mapping[str, Any]) -> list[Any]:
     """The table of load cases, where the sweep has one, without columns that are in the table of the sweep, too."""
-    names = {f"load_cases.{form}" for form in FORMATS} & set(listed_names(record))
+    names = set(CASES) & set(listed_names(record))
     found = next((path for name in sorted(names) if (path := folder / name).is_file()), None)
     if found is None:
         return []

@@ -259,16 +259,13 @@ def no_tangent(system: System, bars: Bars) -> Tangent:
 
 def loading(
     stage: StepSystem, motion: Motion, time: Floats, exact_dt: Floats, moving: Ints | None = None,
-    like: Loading | None = None,
+    start: Floats | None = None,
 ) -> Loading:  # fmt: skip
-    """Loads in the increments that end at ``time[1:]`` and begin at ``time[0]``. ``moving``: supports that move; None:
-    those that have not arrived. like: those of another increment from the same state at the same time, whose moving
-    supports and their velocities at first these have, too"""
+    """Loads in the increments that end at ``time[1:]`` and begin at ``time[0]``. moving: supports that move; None:
+    those that have not arrived. start: their velocities after ``time[:-1]``, if known"""
     supports, factors = stage.environment.supports, stage.loads.factors(time)
-    if like is not None:
-        moving = like.support_dofs
     moving = supports.moving(motion.u) if moving is None else moving
-    moves = support_motion(stage, supports, moving, time, exact_dt, None if like is None else like.support_start)
+    moves = support_motion(stage, supports, moving, time, exact_dt, start)
     thermal = thermal_rows(stage.system, stage.environment, time)
     loads = stage.loads.vectors, stage.loads.is_gravity, weighted(stage, factors), factors
     return Loading(exact_dt, time, *loads, moving, *moves, thermal, thermal_mean(stage, thermal))

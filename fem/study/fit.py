@@ -130,14 +130,21 @@ class Runs:
                 place, number = divmod(answer.point, len(records))
                 found[place][number] = np.array(answer.row)
                 if not np.isfinite(found[place][number]).all():
-                    where = ", ".join(f"{name}={value:.6g}" for name, value in self.named(points[place]).items())
-                    self.first_failure = self.first_failure or f"{answer.verdict} at {where}"
-                    self.failures[answer.verdict] += 1
+                    self._note_failure(answer.verdict, points[place])
                 told.move(done, f"{self.count + done} runs")
         self.count += len(jobs)
+        self._bound_failures()
+        return found
+
+    def _note_failure(self, verdict: str, point: Floats) -> None:
+        where = ", ".join(f"{name}={value:.6g}" for name, value in self.named(point).items())
+        self.first_failure = self.first_failure or f"{verdict} at {where}"
+        self.failures[verdict] += 1
+
+    def _bound_failures(self) -> None:
+        """NoConvergence: too many runs have failed."""
         if self.failures.total() > MOST_FAILURES:
             raise NoConvergence(f"more than {MOST_FAILURES} runs of the fit failed; the first: {self.first_failure}")
-        return found
 
     def gradients(self, point: Floats, records: Sequence[int]) -> tuple[list[Floats], list[Floats]]:
         """Numbers of the records, and their derivatives by the coordinates (n, p); NaN where a run failed.
@@ -154,11 +161,11 @@ class Runs:
             except FemError as error:
                 value = np.array(question.empty_row())
                 found = value, np.full((len(value), len(named)), np.nan)
-                self.failures[verdict_of(error)] += 1
-                self.first_failure = self.first_failure or f"{verdict_of(error)} at {named}"
+                self._note_failure(verdict_of(error), point)
             values.append(found[0])
             slopes.append(found[1] * rates)
         self.count += len(records)
+        self._bound_failures()
         return values, slopes
 
     def _solved(self, jobs: list[Job]) -> Iterator[Answer]:

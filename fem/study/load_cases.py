@@ -17,18 +17,17 @@ import numpy as np
 
 from fem.arrays import Columns, Floats
 from fem.runs.run_record import COMPLETED
-from fem.runs.sweep_files import CSV, write_columns_as
+from fem.runs.sweep_files import CASES, CSV, write_columns_as
 from fem.show.extremes import FEWEST_PEAKS, SAME_PEAKS, count_over
 from fem.show.series import FEWEST, gumbel, gumbel_interval
 from fem.study.certainty.recorded import BAR
 from fem.study.points import LoadCase, is_seed
-from fem.study.row import CASES, Record
+from fem.study.row import Record
 from fem.study.table import write_columns
 
 SURE = 0.95
 """Confidence of intervals, as in ``seeds.csv``."""
 GUMBEL, PARETO, NONE = "Gumbel of seeds", "Pareto of peaks", "none"
-TEXTS = ("case", "number", "method", "note")
 
 
 class Expected(NamedTuple):

@@ -23,7 +23,7 @@ from fem.runs.history import History, HistorySink
 from fem.runs.record import Modes, Requests, Rows, SilentSink, Sink, StepStart, frequency_name
 from fem.runs.run_record import COMPLETED, Timing, TotalsSink
 from fem.runs.signals import Signals, labels_printed
-from fem.runs.sweep_files import FORMATS
+from fem.runs.sweep_files import CASES
 from fem.show.extremes import peaks_over, tail_extreme
 from fem.show.series import Series, check_curve, count_cycles, crossing_period, damage
 from fem.study.lanes.run import Marched, extremes_in, march_columns, march_together
@@ -187,7 +187,6 @@ class Recorder(Keeper):
 TOTALS = ("increments", "iterations", "cutbacks")
 ENERGY_COLUMNS = (*(f"{name}_end" for name in ENERGIES), "energy_error_largest")
 EXTREMES, SCATTER, LIFE, SEEDS = "extremes.png", "scatter.csv", "fatigue.csv", "seeds.csv"
-CASES = tuple(f"load_cases.{form}" for form in FORMATS)
 """What is made of recorded numbers, and over seeds, beside the table."""
 KEPT = {kind: [quantity for quantity in TABLES[kind] if quantity.swept] for kind in PRINTS}
 """What is kept of the motion of printed nodes and elements."""

@@ -112,7 +112,7 @@ TWISTED = f"""*NODE
 *END STEP
 """
 LONG = {"twisted_cable", "grown_riser", "lazy_wave", "lazy_wave_laid"}
-"""Decks whose paths take ten seconds and more as Python functions; others call the same kernels."""
+"""Decks whose paths take ten seconds and more as Python functions; others call nearly all of their kernels."""
 
 
 def compile_all(further: Callable[[], Collection[Job]] = tuple) -> None:

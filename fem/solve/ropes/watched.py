@@ -89,7 +89,8 @@ class Watched:
         m, limits = self.step_run, self.step_run.stage.limits
         allowed, limits[LIMIT.time_error] = float(limits[LIMIT.time_error]), 0.0
         like = room[0] if room else None
-        chunk = loading(m.stage, m.progress.motion, np.array([begin, end]), np.array([dt]), like=like and like[2])
+        known = (like[2].support_dofs, like[2].support_start) if like else ()
+        chunk = loading(m.stage, m.progress.motion, np.array([begin, end]), np.array([dt]), *known)
         if like:
             control, kept, before = like
             for array, its in zip(before, chunk, strict=True):
