@@ -6,7 +6,7 @@ All continue from one step to the next by the rules of ``cases``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -218,7 +218,7 @@ def ramps_begin(
     return sea_from, gusts_from
 
 
-def _entries(shape: tuple[int, int], given: Iterable[tuple[str | None, Any, Any]], last: bool = False) -> Entries:
+def _entries(shape: tuple[int, ...], given: Iterable[tuple[str | None, Any, Any]], last: bool = False) -> Entries:
     """One entry per amplitude, from rows (amplitude, items, value); ``last``: of two values the last one holds."""
     found: dict[str | None, Entry] = {}
     for amplitude, items, value in given:
@@ -231,19 +231,52 @@ def _entries(shape: tuple[int, int], given: Iterable[tuple[str | None, Any, Any]
     return tuple(found.values())
 
 
-def _load_entries(system: System, step: Step) -> tuple[Entries, Entries, Entries]:
-    """Forces on nodes, per volume, gravity."""
-    nodal = ((load.amplitude, (system.nodes_of(load.target), load.dof - 1), load.value) for load in step.nodal_loads)
+LoadColumns: TypeAlias = Mapping[tuple[str, int], Floats]
+"""Values (k,) of loads, by their tuple in a step and their place in it."""
+
+
+def _load_entries(
+    system: System, step: Step, columns: LoadColumns | None = None, lanes: tuple[int, ...] = ()
+) -> tuple[Entries, Entries, Entries]:
+    """Forces on nodes, per volume, gravity; with ``columns`` fields (items, 3, k), ``lanes`` being (k,)."""
+    given = columns or {}
+    nodal: list[Any] = []
     body: list[Any] = []
     gravity: list[Any] = []
-    for load in step.distributed_loads:
-        elements = system.elements_of(load.target)
-        if load.kind == "GRAV":
-            gravity.append((load.amplitude, elements, load.value * np.array(load.direction)))
+    for number, load in enumerate(step.nodal_loads):
+        value = given.get(("nodal_loads", number), load.value)
+        nodal.append((load.amplitude, (system.nodes_of(load.target), load.dof - 1), value))
+    for number, its in enumerate(step.distributed_loads):
+        elements = system.elements_of(its.target)
+        value = given.get(("distributed_loads", number), its.value)
+        if its.kind == "GRAV":
+            accelerations = np.multiply.outer(np.array(its.direction), np.broadcast_to(value, lanes))
+            gravity.append((its.amplitude, elements, accelerations))
         else:
-            body.append((load.amplitude, (elements, "XYZ".index(load.kind[1])), load.value))
-    shape = len(system.family), 3
-    return _entries((len(system.labels), 3), nodal), _entries(shape, body), _entries(shape, gravity)
+            body.append((its.amplitude, (elements, "XYZ".index(its.kind[1])), value))
+    shape = len(system.family), 3, *lanes
+    return _entries((len(system.labels), 3, *lanes), nodal), _entries(shape, body), _entries(shape, gravity)
+
+
+def load_columns(system: System, environment: Environment, step: Step, columns: LoadColumns) -> Floats | None:
+    """(k, p, 3n) load vectors of a model's only step for values of its loads, in the order of ``load_set``. None where
+    a load is not a load vector of its own: it is zero in the model, or added to others with the same curve."""
+    known, (count,) = load_set(system, environment).vectors, {len(column) for column in columns.values()}
+    found = np.repeat(known[None], count, axis=0)
+    nodal, body, gravity = _load_entries(system, step, columns, (count,))
+    after = len(environment.nodal) + len(environment.released) + len(environment.moments)
+    families = (
+        (0, environment.nodal, nodal, None),
+        (after, environment.body, body, system.volume),
+        (after + len(environment.body), environment.gravity, gravity, system.element_mass),
+    )
+    for first, cases, entries, weight in families:
+        if len(entries) != len(cases):
+            return None
+        for place, entry in enumerate(entries, first):
+            field = entry.field if weight is None else _to_nodes(system, entry.field * weight[:, None, None])
+            found[:, place] = np.moveaxis(field, -1, 0).reshape(count, -1)
+    return found
 
 
 def _moment_entries(system: System, step: Step) -> Entries:
@@ -293,8 +326,8 @@ def load_set(system: System, environment: Environment) -> LoadSet:
 
 
 def _to_nodes(system: System, force: Floats) -> Floats:
-    """(n, 3) forces of elements (k, 3), half to each node (all to the node of a one-node element)."""
-    total = np.zeros((len(system.labels), 3))
+    """(n, 3, ...) forces of elements (k, 3, ...), half to each node (all to the node of a one-node element)."""
+    total = np.zeros((len(system.labels), *force.shape[1:]))
     for end in range(2):
         np.add.at(total, system.element_nodes[:, end], 0.5 * force)
     return total

@@ -12,7 +12,7 @@ Rotations of a free body are held by components of its axes, three nodes that ro
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -213,6 +213,29 @@ def initial_supports(system: System, model: Model, u: Floats) -> Supports:
     turned = (each for each in model.rotations if each.target in references)  # the other rotations clamp lines
     boundaries = (*model.boundaries, *turned)
     return _apply(system, nothing, boundaries, Span(0.0, 1.0, ramps=False), u, v)
+
+
+def support_columns(
+    system: System, supports: Supports, step: Step, columns: Mapping[int, Floats]
+) -> list[Supports] | None:
+    """Supports of a model's first step for values (k,) of its boundary conditions, by their numbers. None where the
+    values enter otherwise than times a curve or as a place: rotations, ramps, or two conditions for one dof."""
+    if system.bodies or step.ramps:
+        return None
+    count = len(next(iter(columns.values())))
+    parts = {name: np.repeat(getattr(supports, name)[None], count, axis=0) for name in ("base", "value")}
+    told = np.zeros(len(supports.group), np.bool_)
+    for number, boundary in enumerate(step.boundaries):
+        dofs = dofs_of(system, boundary)
+        if number in columns:
+            if boundary.dof > 3 or boundary.kind == "FIXED":
+                return None
+            is_place = boundary.kind == "DISPLACEMENT" and boundary.amplitude is None
+            parts["base" if is_place else "value"][:, dofs] = columns[number][:, None]
+        elif told[dofs].any():
+            return None
+        told[dofs] |= number in columns
+    return [replace(supports, base=base, value=value) for base, value in zip(*parts.values(), strict=True)]
 
 
 def hold_idle(system: System, supports: Supports, u: Floats) -> Supports:

@@ -570,18 +570,13 @@ def whole(bars: Bars, index: Ints) -> Ints:
 
 
 def rod_places(bars: Bars) -> tuple[Ints, Ints]:
-    """Rows and dofs of the values of ``rod_gradients``."""
+    """Rows and dofs of G (constraints, 3n): each rod at its second node, then at its first. Values for one place add
+    up."""
     dofs = np.concatenate([(3 * bars.nodes[bars.rods, end, None] + np.arange(3)).ravel() for end in (1, 0)])
     return np.tile(np.repeat(rows_of(bars), 3), 2), dofs
 
 
 def rod_values(bars: Bars, bar_tangent: Floats, row: int = Q) -> Floats:
-    """Values of ``rod_gradients``."""
+    """Values of G at ``rod_places``: p or q (``row``) of each rod, and minus that."""
     values: Floats = bar_tangent[row : row + 3, bars.rods].T.ravel()
     return np.concatenate([values, -values])
-
-
-def rod_gradients(bars: Bars, bar_tangent: Floats, row: int = Q) -> tuple[Ints, Ints, Floats]:
-    """Rows, dofs and values of G (constraints, 3n), which add up: p or q (``row``) of a rod at its second node, minus
-    that at its first."""
-    return *rod_places(bars), rod_values(bars, bar_tangent, row)

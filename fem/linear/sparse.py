@@ -16,7 +16,7 @@ from fem.arrays import Flags, Floats, Ints, Sparse
 from fem.assembly.equations import Equations, condense, expand, reduction
 from fem.assembly.system import System
 from fem.compiled import kernel
-from fem.forces.bar import ALPHA, GAP, GEOMETRIC, P, Q, heads, rod_gradients, rows_of
+from fem.forces.bar import ALPHA, GAP, GEOMETRIC, P, Q, heads, rod_places, rod_values, rows_of
 from fem.forces.protocol import Tangent
 from fem.linear.factors import Factors, factors_of, minimum_degree, solve_pivoting
 from fem.linear.products import multiply
@@ -220,7 +220,7 @@ class SaddleMatrix:
         bars, size = tangent.system.bars, tangent.size
         row = np.full(tangent.system.size, -1, np.int64)
         row[tangent.dofs] = np.arange(size)
-        rods, dofs, _ = rod_gradients(bars, np.zeros((Q + 3, len(bars.nodes))))
+        rods, dofs = rod_places(bars)
         self._kept = np.flatnonzero(row[dofs] >= 0)
         ends, columns = row[dofs[self._kept]], size + rods[self._kept]
         inside = np.repeat(np.arange(size), np.diff(tangent.indptr))
@@ -242,7 +242,7 @@ class SaddleMatrix:
         from scipy.sparse import csc_array
 
         bars = self._tangent.system.bars
-        across, along = (rod_gradients(bars, work.tangent.bar_tangent, row)[2][self._kept] for row in (P, Q))
+        across, along = (rod_values(bars, work.tangent.bar_tangent, row)[self._kept] for row in (P, Q))
         values = np.concatenate([self._tangent.values(work), across, along])[self._order]
         pattern = (self._indices.copy(), self._indptr.copy()) if self._adds_up else (self._indices, self._indptr)
         full = csc_array((values, *pattern), shape=(self._size, self._size))

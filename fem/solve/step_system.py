@@ -99,7 +99,7 @@ class StepSystem:
         return self._tangent
 
     def rod_gradients(self) -> tuple[Ints, Ints, Floats]:
-        """``bar.rod_gradients`` of the state evaluated last; places are looked up once."""
+        """Rows, dofs and values of the gradients of rods, of the state evaluated last; places are looked up once."""
         if not (self._rods and self._rods[0] is self.bars):
             self._rods = (self.bars, *bar.rod_places(self.bars))
         return self._rods[1], self._rods[2], bar.rod_values(self.bars, self.work.tangent.bar_tangent)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fem.forces.bar import P, Q, rod_gradients
+from fem.forces.bar import P, Q, rod_places, rod_values
 from fem.linear import sparse
 from fem.linear.sparse import SaddleMatrix, SaddleSolver
 from tests.decks import chain, run_text
@@ -39,7 +39,7 @@ def test_the_matrix_has_the_tangent_and_the_gradients_in_it(extra, monkeypatch):
         transform = np.eye(tangent.size) if tangent.transform is None else tangent.transform.toarray()
         across, along = np.zeros((2, tangent.system.size, len(bars.rods)))
         for gradients, row in ((across, P), (along, Q)):
-            columns, dofs, values = rod_gradients(bars, work.tangent.bar_tangent, row)
+            (columns, dofs), values = rod_places(bars), rod_values(bars, work.tangent.bar_tangent, row)
             gradients[dofs, columns] = values
         across, along = transform.T @ across[tangent.dofs], transform.T @ along[tangent.dofs]
         nothing = np.zeros((len(bars.rods), len(bars.rods)))

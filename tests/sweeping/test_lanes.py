@@ -83,6 +83,21 @@ PREPARED = {
     "lengths": ("", "", {"end": np.linspace(0.05, 0.2, 12), "dt": [0.01, 0.003]}),
     "moduli": ("1e6", "<length>", {"length": np.linspace(10.0, 1e4, 12)}),
     "starts": ("", "", {"V2_2": np.linspace(-1.0, 1.0, 6), "U1_2": [0.0, 1e-6]}),
+    "pushed supports": (
+        "*STEP, NLGEOM",
+        SHAKEN.replace("<omega>", "9.81"),
+        {"push": np.linspace(0.0, 0.3, 8), "dt": [0.01, 0.005]},
+    ),
+    "supports with a speed": (
+        "*DLOAD",
+        "*BOUNDARY, TYPE=VELOCITY\n1, 1, 1, <push>\n*DLOAD",
+        {"push": np.linspace(-0.3, 0.3, 12)},
+    ),
+    "loads": (
+        "*STEP, NLGEOM",
+        SHAKEN.replace("<omega>", "9.81"),
+        {"push": np.linspace(-1.0, 1.0, 6), "gravity": [-9.81, 0.0, 9.81]},
+    ),
     "drift": ("*DLOAD", "*CONTROLS, ENERGY DRIFT=1e-9\n*DLOAD", {"dt": np.linspace(0.001, 0.04, 12)}),
 }
 
@@ -94,9 +109,12 @@ def test_points_that_are_prepared_once_have_the_very_rows_of_single_runs(tmp_pat
     deck = write_swing(tmp_path, old, new)
     if case == "moduli":
         deck.write_text(deck.read_text().replace("2, <length>, 0., 0.", "2, 1., 0., 0."))
-    text = deck.read_text().replace("*PARAMETER\n", "*PARAMETER\nbeta = 0.\n")
-    if case == "supports":
-        text = text.replace("*DLOAD", "*BOUNDARY, AMPLITUDE=SHAKE\n1, 1, 1, 0.1\n*DLOAD")
+    text = deck.read_text().replace("*PARAMETER\n", "*PARAMETER\nbeta = 0.\npush = 0.1\n")
+    if case in ("supports", "pushed supports"):
+        text = text.replace("*DLOAD", "*BOUNDARY, AMPLITUDE=SHAKE\n1, 1, 1, <push>\n*DLOAD")
+    elif case == "loads":
+        own = "*CLOAD\n2, 2, <push>\n*CLOAD, AMPLITUDE=SHAKE\n2, 1, <push>\n2, 2, 0.1\n*DLOAD\nBAR, BX, <push>\n"
+        text = text.replace("*DLOAD", f"{own}*DLOAD")
     deck.write_text(text)
     record = None if case == "lengths" else fem.Record("U2_n2", start=0.02)
     plan = make_plan(deck, make_grid(grid), None, False, partial(layout_of, record=record))
@@ -203,6 +221,25 @@ def test_columns_whose_first_row_gives_other_arrays_than_were_assembled_are_not_
     address = ("materials", "STEEL", "young")
     assert varied(known, {address: np.array([1e6, 2e6])}, True)
     assert varied(known, {address: np.array([3e6, 2e6])}, True) is None
+
+
+@pytest.mark.parametrize(
+    ("cards", "address"),
+    [
+        ("*CLOAD\n2, 1, 0.\n*CLOAD\n2, 1, 1.\n", ("nodal_loads", 0)),  # added to the other one, which is found
+        ("*CLOAD\n2, 1, 0.\n", ("nodal_loads", 0)),  # no load at all in the deck itself
+        ("*BOUNDARY\n1, 1, 1, 0.\n*BOUNDARY\n1, 1, 1, 0.\n", ("boundaries", 0)),
+        ("*BOUNDARY, FIXED\n1, 1, 1\n", ("boundaries", 0)),
+    ],
+)
+def test_loads_and_supports_that_are_not_alone_are_added_up_or_left_to_assembly(cards, address):
+    model = parse_deck(SWING.replace("*DLOAD", f"{cards}*DLOAD"))
+    known, column = sample(model), np.linspace(0.0, 1.0, 3)
+    found = varied(known, {("steps", 0, *address, "value"): column}, True)
+    if found is not None:
+        assert found[2].loads.vectors[0, 3] == 2.0 and "2, 1, 1." in cards
+    else:
+        assert "2, 1, 1." not in cards
 
 
 def test_a_sweep_over_increments_that_is_broken_off_goes_on_to_the_same_bytes(tmp_path, is_not_compiled, monkeypatch):

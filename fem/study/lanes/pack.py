@@ -13,9 +13,17 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints, same
 from fem.assembly.cases import Span
-from fem.assembly.environment import Environment, LoadSet, first_environment, load_set, next_environment, thermal_rows
+from fem.assembly.environment import (
+    Environment,
+    LoadSet,
+    first_environment,
+    load_columns,
+    load_set,
+    next_environment,
+    thermal_rows,
+)
 from fem.assembly.equations import Equations
-from fem.assembly.supports import Supports, advance_supports, initial_supports
+from fem.assembly.supports import Supports, advance_supports, initial_supports, support_columns
 from fem.assembly.system import BAR_FAMILY, System, assemble, linearised
 from fem.compiled.lanes import Fixed, Lanes
 from fem.deck.parameters import Address
@@ -161,6 +169,7 @@ def varied(known: Sample, columns: Mapping[Address, Floats], may_differ: bool) -
     count = len(next(iter(columns.values())))
     is_good, counts, parts = np.ones(count, np.bool_), np.zeros(count, np.int64), dict[str, Any]()
     timed, moduli, starts = dict[str, Floats](), dict[str, Floats](), dict[int, Floats]()
+    acting, held = dict[tuple[str, int], Floats](), dict[int, Floats]()
     for address, column in columns.items():
         match address:
             case ("parameters", _):
@@ -171,6 +180,10 @@ def varied(known: Sample, columns: Mapping[Address, Floats], may_differ: bool) -
                 moduli[name] = column
             case ("initial_conditions", int(number), "value") if step.nlgeom:
                 starts[number] = column
+            case ("steps", 0, "boundaries", int(number), "value"):
+                held[number] = column
+            case ("steps", 0, "nodal_loads" | "distributed_loads" as family, int(number), "value"):
+                acting[str(family), number] = column
             case _:
                 return None
     if timed:
@@ -189,10 +202,21 @@ def varied(known: Sample, columns: Mapping[Address, Floats], may_differ: bool) -
         if motion is None:
             return None
         parts |= dict(zip(("u", "v"), motion, strict=True))
+    if held:
+        supports = support_columns(known.system, known.supports, step, held)
+        if supports is None:
+            return None
+        parts["environment"] = [replace(known.environment, supports=each) for each in supports]
+    if acting:
+        vectors = load_columns(known.system, known.environment, step, acting)
+        if vectors is None:
+            return None
+        parts["loads"] = [replace(known.loads, vectors=each) for each in vectors]
     names, rows = list(parts), list(zip(*parts.values(), strict=True)) or [()] * count
     first = known._replace(**dict(zip(names, rows[0], strict=True)))
     pairs = [(getattr(first, name), getattr(known, name)) for name in ("time", "dt", "u", "v", "limits")]
-    pairs.append((first.bars.constants, known.bars.constants))
+    pairs += [(first.bars.constants, known.bars.constants), (first.loads.vectors, known.loads.vectors)]
+    pairs += [(getattr(first.supports, name), getattr(known.supports, name)) for name in ("base", "value")]
     if not all(np.array_equal(*pair) for pair in pairs):
         return None
     order = np.argsort(counts, kind="stable")
