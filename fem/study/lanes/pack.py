@@ -5,8 +5,10 @@ Numbers are gathered without assembling the same thing twice.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
+from operator import is_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -286,7 +288,7 @@ def pack(parts: Sequence[Floats], blocks: int = 0, known: int | None = None) -> 
     """One array per model (all of one shape) as packs (blocks, ..., WIDTH); the last model fills up the last block.
     One block where all models have the very same array, unless ``blocks`` asks for all of them, to be written to."""
     known = parts[0].ndim if known is None else known
-    if all(part is parts[0] for part in parts):
+    if is_one(parts):
         packs = zeros(blocks or 1, *parts[0].shape, WIDTH, known=known)
         packs.array[:] = parts[0][..., None]
         return packs
@@ -297,8 +299,20 @@ def pack(parts: Sequence[Floats], blocks: int = 0, known: int | None = None) -> 
     return packs
 
 
+def is_one(parts: Sequence[Any]) -> bool:
+    """All are the same object."""
+    return all(map(is_, parts, repeat(parts[0])))
+
+
+def different(parts: Iterable[Any]) -> Iterable[Any]:
+    """Each object once."""
+    return {id(part): part for part in parts}.values()
+
+
 def as_long(parts: Sequence[Floats]) -> list[Floats]:
     """All as long as the longest: shorter ones repeat their last row."""
+    if is_one(parts):
+        return list(parts)
     most = max(map(len, parts))
     return [part if len(part) == most else part[np.minimum(np.arange(most), len(part) - 1)] for part in parts]
 
@@ -318,10 +332,10 @@ def packs_of(
     has_counts: lanes may have different numbers of increments, also where these do not"""
     blocks, size = -(-len(samples) // WIDTH), stage.system.size
     systems = [sample.system for sample in samples]
-    is_damped = any(np.any(system.damping) for system in systems)
+    is_damped = any(np.any(system.damping) for system in different(systems))
     bars, springs = stage.bars, stage.system.springs
     kinds = bars.blocks.copy()
-    kinds[:, 4] = np.any([sample.bars.blocks[:, 4] for sample in samples], axis=0)
+    kinds[:, 4] = np.any([each.blocks[:, 4] for each in different(sample.bars for sample in samples)], axis=0)
     u, v = (pack([getattr(sample, name) for sample in samples], blocks) for name in ("u", "v"))
     energies, memory = (zeros(count, WIDTH, known=1) for count in (len(ENERGY), len(MEMORY)))
     start: Any = Start(u, v, zeros(blocks, size, WIDTH, known=1), energies, memory)
@@ -358,7 +372,7 @@ def packs_of(
 def room_of_packs(stage: StepSystem, systems: list[System]) -> Any:
     """Working room, as that of a single march."""
     room = scratch(stage.system, stage.bars, stage.choice)
-    if any(system.has_flow for system in systems):
+    if any(system.has_flow for system in different(systems)):
         room = room._replace(flow=np.zeros(stage.system.size))
     its = room.tangent
     tangent = {"ends": fixed(its.ends), "pairs": fixed(its.pairs)}
@@ -419,7 +433,7 @@ def acting(stage: StepSystem, samples: Sequence[Sample], start: Any) -> tuple[Lo
     warm = as_long([sample.thermal for sample in samples])
     thermal, mean = pack(warm, known=1), pack([thermal_mean(stage, one) for one in warm], known=1)
     gravity, (u, v, a, after) = fixed(stage.loads.is_gravity), support
-    if all(one.time is time for one in samples):
+    if is_one([one.time for one in samples]):
         time, dt = time[None], dt[None]  # numbers: a tenth faster than packs
     else:
         time, dt = (pack(as_long([getattr(one, name) for one in samples]), known=0) for name in ("time", "dt"))
@@ -433,11 +447,12 @@ def follow_one_curve(samples: Sequence[Sample]) -> bool:
     curves = tuple(case.curve for case in first.loads.cases)
     moves = first.supports.groups + tuple((0, curve) for curve in curves)
     is_constant = all(order == 0 and isinstance(curve, Constant) for order, curve in moves)
-    return all(
-        (is_constant or one.time is first.time)
-        and (one.supports is first.supports or one.supports.groups == first.supports.groups)
-        and (one.loads is first.loads or tuple(case.curve for case in one.loads.cases) == curves)
-        for one in samples
+    return (
+        (is_constant or is_one([one.time for one in samples]))
+        and all(groups == first.supports.groups for groups in different(one.supports.groups for one in samples))
+        and all(
+            tuple(case.curve for case in cases) == curves for cases in different(one.loads.cases for one in samples)
+        )
     )
 
 

@@ -203,14 +203,20 @@ def march_samples(
     kept = len(increments) * numbers
     if any(one.time is not samples[0].time for one in samples):
         kept += count * (3 + 4 * int(np.count_nonzero(samples[0].supports.supported)))
-    few = packs_of(stage, samples[:: -(-len(samples) // WIDTH)], 1, probes, elements, has_counts)
+    at_once = MOST_NUMBERS // (kept * WIDTH) * WIDTH
+    are_all = len(samples) <= at_once  # else a few of them, to ask for machine code
+    few, written = (samples, len(increments)) if are_all else (samples[:: -(-len(samples) // WIDTH)], 1)
+    packs = packs_of(stage, few, written, probes, elements, has_counts)
     is_there = is_compiled_in_time if may_compile else is_compiled
-    in_lanes = is_there(march_blocks, 0, 1, *arguments_of(few, stage, every))
+    in_lanes = is_there(march_blocks, 0, 1, *arguments_of(packs, stage, every))
     may_be_single = every <= 1 and is_short(stage, count)
-    at_once = MOST_NUMBERS // (kept * WIDTH) * WIDTH if in_lanes else max(1, SINGLE_NUMBERS // (numbers * (count + 1)))
+    if not in_lanes:
+        at_once = max(1, SINGLE_NUMBERS // (numbers * (count + 1)))
     for start in range(0, len(samples) if at_once else 0, max(at_once, 1)):
         part = samples[start : start + at_once]
-        whole = packs_of(stage, part, len(increments), probes, elements, has_counts) if in_lanes else None
+        whole = packs if in_lanes and are_all else None
+        if in_lanes and not are_all:
+            whole = packs_of(stage, part, len(increments), probes, elements, has_counts)
         if whole and march_all(whole, stage, every, is_there):
             reasons, solves = (whole.outcome.array[:, at].ravel()[: len(part)] for at in (REASON, SOLVES))
             done = reasons == DONE
