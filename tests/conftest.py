@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +30,10 @@ LONGEST = (
 )  # fmt: skip
 """What takes more than 7 s of processor time with the tests that are marked `long`, and with lanes that are not
 compiled yet, about the longest first; cases, which are handed out one by one, fill the rest."""
+
+LISTED = frozenset(Path(__file__).with_name("long.txt").read_text().splitlines())
+"""Tests of processes, pages, pictures and files that took more than 0.45 s of processor time, and two that compile for
+long what no other test needs: they are long."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of all that a shell starts in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # so tests that send it, and their processes, see it
@@ -66,6 +71,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     sampled: dict[str, list[pytest.Function]] = {}
     for item in items:
+        if item.nodeid in LISTED:
+            item.add_marker("long")
         if isinstance(item, pytest.Function) and item.get_closest_marker("sampled") and not is_long(item):
             sampled.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for cases in sampled.values():

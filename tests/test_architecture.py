@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -250,3 +251,9 @@ def test_inner_kernels_are_given_arrays_apart():
                 given = [ast.unparse(argument) for argument in call.args if isinstance(argument, ARRAYS)]
                 doubled = [a for a, b in itertools.permutations(given, 2) if a == b or b.startswith(f"{a}.")]
                 assert not doubled, f"{call.func.id} is given {doubled} twice"
+
+
+def test_every_test_that_is_listed_as_long_is_there():
+    for line in (ROOT / "tests" / "long.txt").read_text().splitlines():
+        file, name = re.match(r"(tests/[\w/]+\.py)::(\w+)", line).groups()
+        assert f"def {name}(" in (ROOT / file).read_text(), line
