@@ -802,6 +802,36 @@ def noted(group: Twisted) -> Ints:
     return np.column_stack([nodes, first + 1, first + 7, begin + OF_FRAME * group.frames[which, 1] + 3])
 
 
+def strains_in(group: Twisted, state: Floats) -> Floats:
+    """(k, 3) curvatures (times l) and twist less those at rest, that ``note`` has written."""
+    first = int(group.first[0]) + OF_FRAME * len(group.spin) + 1
+    noted_strains = state[first + OF_ANGLE * np.arange(len(group.nodes))[:, None] + np.arange(3)]
+    noted_strains[:, 0] *= group.turns[:, 1]
+    return np.asarray(noted_strains / group.over[:, [0, 0, 1]])
+
+
+def vectors_at(group: Twisted, u: Floats) -> Floats:
+    """(k, 2, 3) what displacements u (3n,) add to d1 and d2."""
+    place = u.reshape(-1, 3)
+    before, node, after = group.nodes[:, :3].T
+    first = np.where((before < 0)[:, None], 0.0, place[node] - place[before])
+    return np.stack([first, place[after] - place[node]], axis=1)
+
+
+def elongations(group: Twisted, u: Floats, moved: Floats) -> Floats:
+    """(k, 2) linear elongations of d1 and d2 for displacements ``moved`` from u."""
+    ways = group.vectors.reshape(-1, 2, 3) + vectors_at(group, u)
+    return np.asarray((ways * vectors_at(group, moved)).sum(axis=2) / np.linalg.norm(ways, axis=2))
+
+
+def largest_strain(group: Twisted, moved: Floats) -> float:
+    """The largest rotation of a bar or spin for displacements ``moved``, linear."""
+    lengths = np.linalg.norm(group.vectors.reshape(-1, 2, 3), axis=2)
+    turns = np.linalg.norm(vectors_at(group, moved), axis=2) / lengths
+    spins = np.abs(moved[3 * group.spin[group.aside[:, 0] < 0]]) / group.radius[group.aside[:, 0] < 0]
+    return max(float(turns.max(initial=0.0)), float(spins.max(initial=0.0)))
+
+
 def size_of(group: Twisted) -> float:
     """The largest stiffness over the length of the shortest adjacent bar."""
     lengths = np.linalg.norm(group.vectors.reshape(-1, 2, 3), axis=2).min(axis=1, initial=np.inf)
