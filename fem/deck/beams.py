@@ -248,8 +248,6 @@ def check_twists(draft: Draft, model: Model) -> None:
     if found is None:
         return
     bars = np.unique(model.bent_at[1][found.angles])
-    if any(section.coupling for section in model.sections):
-        draft.notice("COUPLING: T of its bars in tables is EA e; the tension is that and C times the twist SK3")
     gone = [(entry.target, place) for entry, place in draft.failures]
     gone += [removal for step in draft.steps for removal in step.removals]
     for target, place in gone:

@@ -37,7 +37,7 @@ import numpy as np
 from fem.arrays import Floats, Ints, Vector
 from fem.compiled import inner_kernel, single_kernel
 from fem.forces.bending import difference
-from fem.forces.protocol import Family, Tangent, Trial, apart, blend, component, cross, dot, scaled
+from fem.forces.protocol import NO_PAIRS, Family, Tangent, Trial, apart, blend, component, cross, dot, scaled
 
 SMALL = 1e-2
 """|kb|^2/4 below which phi/|kb| and its derivatives are sums of their series."""
@@ -45,9 +45,9 @@ FOLDED = 1e-3
 """1 + cos phi of a line that is folded back on itself: the direction of its force is undefined."""
 ROUNDING = 16.0 * 2.220446049250313e-16
 """Rounding error of a strain, with a margin."""
-OF_FRAME, OF_ANGLE = 7, 10
-"""States of a frame: T, D, a; and of an angle: m, curvatures about both axes and twist, their moments and torque, for
-tables the spins of both bars as their elements run, and m."""
+OF_FRAME, OF_ANGLE = 8, 10
+"""States of a frame: T, D, a, and the tension of its bar by C; and of an angle: m, curvatures about both axes and twist,
+their moments and torque, for tables the spins of both bars as their elements run, and m."""
 SLOTS, ROW = 5, 11
 # Entries of ``coupling``: C times the part of l over the natural length of a bar, and this length, of both bars
 PULL1, PULL2, LENGTH1, LENGTH2 = 0, 1, 2, 3
@@ -67,6 +67,7 @@ class Twisted(NamedTuple):
     coupling  (k, 4)
     pair      (k, 25)  pair of two of the nodes, -1: they are one, or one is missing
     aside     (s, 2)   of the frame of a body, the node at the angle and the one beside the line, else -1
+    bars      (s,)     element of a frame, -1 of a clamp
     ends      (s, 2)   nodes of the bar of a frame, -1 of a clamp;  way (s, 3): its vector in the deck
     spin      (s,)     node of the spin of each frame;  radius (s,): a = u/radius
     inertia   (s,)     Ip L of bars
@@ -88,6 +89,7 @@ class Twisted(NamedTuple):
     coupling: Floats
     pair: Ints
     aside: Ints
+    bars: Ints
     ends: Ints
     way: Floats
     spin: Ints
@@ -262,7 +264,8 @@ def uncertain(k: int, x: Angle, group: Twisted) -> float:
     wide = own[k, PULL1] * own[k, LENGTH1] + own[k, PULL2] * own[k, LENGTH2]
     total = abs(group.stiffness[k, 0] * s[0]) + abs(group.stiffness[k, 1] * s[1])
     total += abs(group.stiffness[k, 2] * s[2]) * (1.0 + abs(x.m)) + abs(s[2] * wide) + abs(pulled(k, x, group))
-    return ROUNDING * total
+    error: float = ROUNDING * total
+    return error
 
 
 @inner_kernel
@@ -543,7 +546,7 @@ def begin(trial: Trial, group: Twisted, force: Floats) -> bool:
         director = blend(1.0, director, -dot(director, t), t)
         write(at, t, trial.state1)
         write(at + 3, scaled(1.0 / math.sqrt(dot(director, director)), director), trial.state1)
-        trial.state1[at + 6] = spin
+        trial.state1[at + 6], trial.state1[at + 7] = spin, 0.0
         if trial.rate == 0.0 or group.inertia[s] == 0.0:
             continue
         rate = trial.v1[3 * group.spin[s]]
@@ -633,6 +636,9 @@ def note(k: int, own: int, x: Angle, group: Twisted, state: Floats) -> None:
     state[own + 7] = state[group.first[0] + OF_FRAME * group.frames[k, 0] + 6]
     state[own + 8] = state[group.first[0] + OF_FRAME * group.frames[k, 1] + 6]
     state[own + 9] = x.m
+    for which in range(2):
+        pulled_at = group.first[0] + OF_FRAME * group.frames[k, which] + 7
+        state[pulled_at] += group.coupling[k, PULL1 + which] * strain[2]
 
 
 @inner_kernel
@@ -710,7 +716,8 @@ def damp(count: int, k: int, scale: float, viscosity: Floats, forms: Floats, roo
 NOTHING = Twisted(
     np.zeros((0, 5), np.int64), np.zeros((0, 6)), np.zeros(0, np.int64), np.zeros((0, 3)), np.zeros((0, 2), np.int64),
     np.zeros((0, 2)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 2)), np.zeros((0, 4)),
-    np.zeros((0, 25), np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 3)),
+    np.zeros((0, 25), np.int64), np.zeros((0, 2), np.int64), np.zeros(0, np.int64), np.zeros((0, 2), np.int64),
+    np.zeros((0, 3)),
     np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 11)),
     np.zeros((0, 11)),
 )  # fmt: skip
@@ -755,7 +762,8 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Twisted:
         nodes, np.ascontiguousarray(np.column_stack([first, second])), on_body.astype(np.int64), arms, found.frames,
         found.turns,
         there * found.stiffness, there * found.viscosity, found.rest, found.over, there * own,
-        numbered(nodes, pair), aside, np.ascontiguousarray(ends), way, np.ascontiguousarray(count + found.spin), radius,
+        numbered(nodes, pair), aside, np.where(np.arange(len(owner)) < inner, owner, -1),
+        np.ascontiguousarray(ends), way, np.ascontiguousarray(count + found.spin), radius,
         inertia, np.array([state]), _begun(found, way), np.zeros((12, 11)), np.zeros((10, 11)),
     )  # fmt: skip
     arrays: Any = map(np.ascontiguousarray, group)
@@ -765,7 +773,7 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Twisted:
 def _begun(found: Any, way: Floats) -> Floats:
     """States of the deck."""
     t = way / np.linalg.norm(way, axis=1, keepdims=True)
-    frames = np.column_stack([t, found.director, np.zeros(len(t))])
+    frames = np.column_stack([t, found.director, np.zeros((len(t), 2))])
     angles = np.zeros((len(found.twist), OF_ANGLE))
     angles[:, 0] = angles[:, 9] = found.twist
     return np.concatenate([frames.ravel(), angles.ravel()])
@@ -832,6 +840,12 @@ def largest_strain(group: Twisted, moved: Floats) -> float:
     return max(float(turns.max(initial=0.0)), float(spins.max(initial=0.0)))
 
 
+def pulled_bars(group: Twisted) -> Ints:
+    """Bars that C pulls, with their states."""
+    (frames,) = np.nonzero((group.bars >= 0) & bool(group.coupling[:, :LENGTH1].any()))
+    return np.column_stack([group.bars[frames], group.first + OF_FRAME * frames + 7]) if len(frames) else NO_PAIRS
+
+
 def size_of(group: Twisted) -> float:
     """The largest stiffness over the length of the shortest adjacent bar."""
     lengths = np.linalg.norm(group.vectors.reshape(-1, 2, 3), axis=2).min(axis=1, initial=np.inf)
@@ -864,5 +878,6 @@ TWIST = Family(
     smooth=False,
     size=size_of,
     bending=noted,
+    pulling=pulled_bars,
     trouble=trouble,
 )

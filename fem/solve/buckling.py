@@ -277,8 +277,9 @@ def _change(
 def _change_of_moments(stage: StepSystem, motion: Motion, instant: Loading, moved: Floats) -> tuple[Sparse, Floats]:
     """R (r, 3n) and g (r,) of lines that twist: their stiffness is linear in their moments, torques and C e. Those of a
     shape at rest with other strains are the ones wanted; without these the rest cancels."""
-    system, number = stage.system, FAMILIES.index(TWIST)
-    group, tangent = system.families[number], stage.work.tangent
+    system, number, tangent = stage.system, FAMILIES.index(TWIST), stage.work.tangent
+    families = list(system.families or ())
+    group = families[number]
     trial = motion._replace(
         u=motion.u.copy(), force=motion.force.copy(), flow=motion.flow.copy(), power=motion.power.copy(),
         state=motion.state.copy(),
@@ -294,10 +295,9 @@ def _change_of_moments(stage: StepSystem, motion: Motion, instant: Loading, move
     scale = 1.0 / max(float(np.abs(change).max(initial=0.0)), float(np.abs(stretch).max(initial=0.0)), step)
     coupling = group.coupling.copy()
     coupling[:, LENGTH1:] -= scale * stretch
-    strained = group._replace(rest=group.rest - scale * change, coupling=coupling)
-    families = (*system.families[:number], strained, *system.families[number + 1 :])
+    families[number] = group._replace(rest=group.rest - scale * change, coupling=coupling)
     trial.u[:], trial.state[:] = motion.u, motion.state
-    evaluate_start(replace(stage, system=replace(system, families=families)), trial, instant)
+    evaluate_start(replace(stage, system=replace(system, families=tuple(families))), trial, instant)
     block, cross = tangent.block.copy(), tangent.cross.copy()
     trial.state[:] = motion.state
     evaluate_start(stage, trial, instant)

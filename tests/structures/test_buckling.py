@@ -298,7 +298,7 @@ def strip(bars, before=0.0, order=1, coupling=0.0):
         f"*ELGEN, ELSET=LINE\n1, {bars}\n*BEAM GENERAL SECTION, ELSET=LINE, COUPLING={coupling!r}\n"
         "1e4, 1., 0., 1e-4, 1e-4\n0., 1., 0.\n1e4, 6e3\n*BOUNDARY\n1, ENCASTRE\n"
     )
-    load = "*STEP, NLGEOM\n*STATIC\n*CLOAD\n{0}, 3, {1!r}\n*END STEP\n".format(bars + 1, -before) if before else ""
+    load = f"*STEP, NLGEOM\n*STATIC\n*CLOAD\n{bars + 1}, 3, {-before!r}\n*END STEP\n" if before else ""
     given, residual, notices = factors(text + load + BUCKLE.format(count=2, loads=f"{bars + 1}, 3, -1.\n"))
     assert residual.max() < 1e-8
     assert not any("rigid" in notice for notice in notices)
