@@ -46,8 +46,8 @@ FOLDED = 1e-3
 ROUNDING = 16.0 * 2.220446049250313e-16
 """Rounding error of a strain, with a margin."""
 OF_FRAME, OF_ANGLE = 8, 10
-"""States of a frame: T, D, a, and the tension of its bar by C; and of an angle: m, curvatures about both axes and twist,
-their moments and torque, for tables the spins of both bars as their elements run, and m."""
+"""States of a frame: T, D, a, and the tension of its bar by C; and of an angle: m, curvatures about both axes and
+twist, their moments and torque, for tables the spins of both bars as their elements run, and m."""
 SLOTS, ROW = 5, 11
 # Entries of ``coupling``: C times the part of l over the natural length of a bar, and this length, of both bars
 PULL1, PULL2, LENGTH1, LENGTH2 = 0, 1, 2, 3

@@ -467,7 +467,8 @@ def test_tension_and_torque_of_a_line_with_coupling(more, supports):
         shear=torsion / 1e-3, coupling=coupling, density=1e-9, supports=supports, flags=", STRAIN=ENGINEERING",
         more=more.replace("9, 2., 0., 0.", "9, 0., 0., -2."),
         steps="*STEP, NLGEOM\n*STATIC\n1., 1.\n*CONTROLS, RESI_GLOB_RELA=1e-11\n"
-        f"*CLOAD\n{9 if more else 6}, 3, {-load!r}\n*NODE PRINT, NSET=ALL\nU, SKT, SMT, TE, RF\n*EL PRINT, ELSET=LINE\nE, T, SF\n*END STEP",
+        f"*CLOAD\n{9 if more else 6}, 3, {-load!r}\n*NODE PRINT, NSET=ALL\nU, SKT, SMT, TE, RF\n"
+        "*EL PRINT, ELSET=LINE\nE, T, SF\n*END STEP",
     )  # fmt: skip
     history = fem.run(fem.parse_deck(text))
     tensions = np.array([history.of_element(bar, "T")[-1] for bar in range(1, 6)])
