@@ -18,7 +18,7 @@ from fem.forces import bar
 from fem.forces.bar import CONSTANTS, MASS_FRACTIONS, Bars, blocks_of
 from fem.forces.families import FAMILIES, FIRST, Groups, acting, are_viscous, massive_ones, write_masses
 from fem.forces.laws import BEYOND, BILINEAR, ENGINEERING, GREEN, LEG, LINEAR, MEASURES, RIGID, TABLE, law_of
-from fem.forces.protocol import Family
+from fem.forces.protocol import PULLED, Family
 from fem.forces.springs import Curve, Springs, table_rows
 from fem.model import BarSection, Dashpot, Expansion, Model, Spring
 from fem.model.facts import added_mass_per_length, given_lengths, natural_lengths, of_sections
@@ -246,10 +246,12 @@ def linearised(bars: Bars, u: Floats) -> Bars:
 
 
 def noted(family: Family, group: Any) -> Ints:
-    """(q, 3) nodes, quantities and first states of the vectors among the states of a family."""
+    """(q, 3) nodes, quantities and first states of the vectors among the states of a family; elements, PULLED, and the
+    state that is part of their T."""
     rows = [(node, CONTACT, first) for node, first in family.touching(group).tolist()]
     for node, first, spins, director in family.bending(group).tolist():
         rows += [(node, BENDING + k, state) for k, state in enumerate((first, first + 3, spins, director))]
+    rows += [(element, PULLED, state) for element, state in family.pulling(group).tolist()]
     return np.array(rows, np.int64).reshape(-1, 3)
 
 

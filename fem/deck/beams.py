@@ -248,8 +248,6 @@ def check_twists(draft: Draft, model: Model) -> None:
     if found is None:
         return
     bars = np.unique(model.bent_at[1][found.angles])
-    if any(section.coupling for section in model.sections):
-        draft.notice("COUPLING: T of its bars in tables is EA e; the tension is that and C times the twist SK3")
     gone = [(entry.target, place) for entry, place in draft.failures]
     gone += [removal for step in draft.steps for removal in step.removals]
     for target, place in gone:
@@ -409,14 +407,23 @@ class Clamps:
                 return
             self.given.setdefault(node, {}).setdefault(entry.dof, place)
 
-    def replaced(self, part: StepDraft, named: set[int]) -> None:
-        """Mistake if OP=NEW in a step releases rotations: ``named``: the nodes whose rotations it holds again."""
+    def replaced(self, part: StepDraft, named: set[tuple[int, int]]) -> None:
+        """Mistake if OP=NEW in a step releases rotations; named: the nodes and dofs that it holds again."""
         if part is self.draft.first_step and not self.given:
             return
-        for node in sorted(self.given.keys() - named)[:1]:
-            name = self.draft.as_written(self.mesh.node_labels[node])
-            what = f"OP=NEW releases the direction of the line at node {name}, which is not supported"
-            self.draft.report(Mistake(part.changed["BOUNDARY"], what, "repeat its dofs 4 to 6"))
+        for node in sorted(self.given):
+            left = sorted(dof for dof in self.given[node] if (node, dof) not in named)
+            if not left:
+                continue
+            name, place = self.draft.as_written(self.mesh.node_labels[node]), part.changed["BOUNDARY"]
+            if any((node, dof) in self.turned for dof in left):
+                what = f"OP=NEW releases the line at node {name}, which was turned, which is not supported"
+                hint = "repeat its dofs 4 to 6; moments on a free *RIGID BODY wind a line up, and let it go"
+            else:
+                what = f"OP=NEW releases the direction of the line at node {name}, which is not supported"
+                hint = "repeat its dofs 4 to 6"
+            self.draft.report(Mistake(place, what, hint))
+            return
 
     def finish(self) -> None:
         """Checks that rotations are held completely, and adds them to the supports before the first step."""

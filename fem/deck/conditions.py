@@ -354,11 +354,11 @@ def split_supports(
 ) -> None:  # fmt: skip
     """Separates rotations of reference nodes from displacements; supports of pinned nodes are mistakes.
     given  by reference node (index): the dofs that are prescribed;  owner: by pinned node, the label it moves with"""
-    kept, held = list[tuple[Boundary, Place]](), set[int]()
+    kept, held = list[tuple[Boundary, Place]](), set[tuple[int, int]]()
     for entry, place in part.turned:
         stiff = clamps.beams.keys() & set(nodes.members(entry.target).tolist())
         clamps.take(part, stiff, entry, place)
-        held |= stiff
+        held |= {(node, entry.dof) for node in stiff}
     for entry, place in part.boundaries:
         if entry.dof <= 3 and not given:
             kept.append((entry, place))
@@ -376,7 +376,7 @@ def split_supports(
         part.rotations += [replace(entry, target=int(mesh.node_labels[node])) for node in moving]
         stiff = clamps.beams.keys() & set(named)
         clamps.take(part, stiff, entry, place)
-        held |= stiff
+        held |= {(node, entry.dof) for node in stiff}
         if len(moving) + len(stiff) < len(named) and not draft.has_failed("RIGID BODY"):
             if entry.value != 0.0:
                 draft.report(Mistake(place, "bars have no rotations 4-6 to prescribe"))

@@ -81,6 +81,8 @@ class Tangent(NamedTuple):
 
 
 NO_PAIRS = np.zeros((0, 2), np.int64)
+PULLED = -1
+"""In place of the quantity of a vector among the states: a state that is part of T of an element."""
 
 
 @inner_kernel
@@ -134,6 +136,7 @@ class Family:
     touching   its group -> (q, 2) nodes, and the first of three states that are its contact force there (CFORCE)
     bending    its group -> (q, 4) nodes, and the first states of six: curvatures and twist, moments and torque there;
                of three: spins of both bars and twist; of three: the director
+    pulling    its group -> (q, 2) bars, and the state that is a part of their T in the tables, beside that of the bar
     symmetric  its tangent is symmetric
     smooth     its force is smooth: tangent maps exist
     stiffest   (group, place, u, dt) -> its group with its largest possible stiffness, for the critical increment of
@@ -160,6 +163,7 @@ class Family:
     in_step: Callable[[Any, Any, Any], Any] = lambda group, system, environment: group
     touching: Callable[[Any], Ints] = lambda group: NO_PAIRS
     bending: Callable[[Any], Ints] = lambda group: NO_PAIRS
+    pulling: Callable[[Any], Ints] = lambda group: NO_PAIRS
     symmetric: bool = True
     smooth: bool = True
     wanted: Callable[[Any], bool] = lambda model: True

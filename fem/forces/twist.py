@@ -21,7 +21,8 @@ motion uses forces with the spins held (the other term would make the angular mo
 tangent. A bar that spins and turns has the gyroscopic force Ip L a' t x t'/|d| on its ends, which does no work.
 
 The force of an increment (ENERGY MOMENTUM) is the one at the mean of both ends, plus (E1 - E0 - g.dz)/|dz|^2 dz over
-the eight numbers z of an angle: it keeps the energy. BETA: EI k', GJ m' beside EI k, GJ m, at the place that is
+the eight numbers z of an angle: it keeps the energy. Where E1 - E0 - g.dz is but rounding errors, which 1/|dz| would
+magnify in small increments, it is left out. BETA: EI k', GJ m' beside EI k, GJ m, at the place that is
 foreseen. Sources: Bergou et al., ACM Trans. Graph. 27 (2008) 63; Kaldor et al., ibid. 29 (2010) 52 (carried frames);
 Gonzalez, J. Nonlinear Sci. 6 (1996) 449.
 """
@@ -36,15 +37,17 @@ import numpy as np
 from fem.arrays import Floats, Ints, Vector
 from fem.compiled import inner_kernel, single_kernel
 from fem.forces.bending import difference
-from fem.forces.protocol import Family, Tangent, Trial, apart, blend, component, cross, dot, scaled
+from fem.forces.protocol import NO_PAIRS, Family, Tangent, Trial, apart, blend, component, cross, dot, scaled
 
 SMALL = 1e-2
 """|kb|^2/4 below which phi/|kb| and its derivatives are sums of their series."""
 FOLDED = 1e-3
 """1 + cos phi of a line that is folded back on itself: the direction of its force is undefined."""
-OF_FRAME, OF_ANGLE = 7, 10
-"""States of a frame: T, D, a; and of an angle: m, curvatures about both axes and twist, their moments and torque, for
-tables the spins of both bars as their elements run, and m."""
+ROUNDING = 16.0 * 2.220446049250313e-16
+"""Rounding error of a strain, with a margin."""
+OF_FRAME, OF_ANGLE = 8, 10
+"""States of a frame: T, D, a, and the tension of its bar by C; and of an angle: m, curvatures about both axes and
+twist, their moments and torque, for tables the spins of both bars as their elements run, and m."""
 SLOTS, ROW = 5, 11
 # Entries of ``coupling``: C times the part of l over the natural length of a bar, and this length, of both bars
 PULL1, PULL2, LENGTH1, LENGTH2 = 0, 1, 2, 3
@@ -64,6 +67,7 @@ class Twisted(NamedTuple):
     coupling  (k, 4)
     pair      (k, 25)  pair of two of the nodes, -1: they are one, or one is missing
     aside     (s, 2)   of the frame of a body, the node at the angle and the one beside the line, else -1
+    bars      (s,)     element of a frame, -1 of a clamp
     ends      (s, 2)   nodes of the bar of a frame, -1 of a clamp;  way (s, 3): its vector in the deck
     spin      (s,)     node of the spin of each frame;  radius (s,): a = u/radius
     inertia   (s,)     Ip L of bars
@@ -85,6 +89,7 @@ class Twisted(NamedTuple):
     coupling: Floats
     pair: Ints
     aside: Ints
+    bars: Ints
     ends: Ints
     way: Floats
     spin: Ints
@@ -250,6 +255,17 @@ def energy_of(k: int, x: Angle, group: Twisted) -> float:
     twice = group.stiffness[k, 0] * s[0] * s[0] + group.stiffness[k, 1] * s[1] * s[1]
     energy: float = 0.5 * (twice + group.stiffness[k, 2] * s[2] * s[2]) + s[2] * pulled(k, x, group)
     return energy
+
+
+@inner_kernel
+def uncertain(k: int, x: Angle, group: Twisted) -> float:
+    """Rounding error of the energy."""
+    s, own = strains_of(k, x, group), group.coupling
+    wide = own[k, PULL1] * own[k, LENGTH1] + own[k, PULL2] * own[k, LENGTH2]
+    total = abs(group.stiffness[k, 0] * s[0]) + abs(group.stiffness[k, 1] * s[1])
+    total += abs(group.stiffness[k, 2] * s[2]) * (1.0 + abs(x.m)) + abs(s[2] * wide) + abs(pulled(k, x, group))
+    error: float = ROUNDING * total
+    return error
 
 
 @inner_kernel
@@ -530,7 +546,7 @@ def begin(trial: Trial, group: Twisted, force: Floats) -> bool:
         director = blend(1.0, director, -dot(director, t), t)
         write(at, t, trial.state1)
         write(at + 3, scaled(1.0 / math.sqrt(dot(director, director)), director), trial.state1)
-        trial.state1[at + 6] = spin
+        trial.state1[at + 6], trial.state1[at + 7] = spin, 0.0
         if trial.rate == 0.0 or group.inertia[s] == 0.0:
             continue
         rate = trial.v1[3 * group.spin[s]]
@@ -573,6 +589,7 @@ def evaluate(trial: Trial, group: Twisted, force: Floats, flow: Floats, tangent:
             b1, b2 = spun(k, 0, trial.u0, state, group), spun(k, 1, trial.u0, state, group)
             before3 = arm_at(k, trial.u0, group)
             stored -= energy_of(k, angle_at(k, before1, before2, b1, b2, before3, state, group), group)
+            least = uncertain(k, x, group)
             middle1, middle2 = blend(0.5, before1, 0.5, after1), blend(0.5, before2, 0.5, after2)
             middle3 = blend(0.5, before3, 0.5, arm)
             x = angle_at(k, middle1, middle2, 0.5 * (a1 + b1), 0.5 * (a2 + b2), middle3, state, group)
@@ -589,7 +606,7 @@ def evaluate(trial: Trial, group: Twisted, force: Floats, flow: Floats, tangent:
             square = dot(d1, d1) + dot(d2, d2) + dot(d3, d3) + r1 * r1 * s1 * s1 + r2 * r2 * s2 * s2
             work = dot(read(0, room[ROW]), d1) + dot(read(3, room[ROW]), d2) + room[ROW, 6] * s1 + room[ROW, 7] * s2
             work += dot(read(8, room[ROW]), d3)
-            rest = (stored - work) / square if square > 0.0 else 0.0
+            rest = (stored - work) / square if abs(stored - work) > least else 0.0
             add_row(ROW, 0, rest, d1, room)
             add_row(ROW, 3, rest, d2, room)
             add_row(ROW, 8, rest, d3, room)
@@ -619,6 +636,9 @@ def note(k: int, own: int, x: Angle, group: Twisted, state: Floats) -> None:
     state[own + 7] = state[group.first[0] + OF_FRAME * group.frames[k, 0] + 6]
     state[own + 8] = state[group.first[0] + OF_FRAME * group.frames[k, 1] + 6]
     state[own + 9] = x.m
+    for which in range(2):
+        pulled_at = group.first[0] + OF_FRAME * group.frames[k, which] + 7
+        state[pulled_at] += group.coupling[k, PULL1 + which] * strain[2]
 
 
 @inner_kernel
@@ -696,7 +716,8 @@ def damp(count: int, k: int, scale: float, viscosity: Floats, forms: Floats, roo
 NOTHING = Twisted(
     np.zeros((0, 5), np.int64), np.zeros((0, 6)), np.zeros(0, np.int64), np.zeros((0, 3)), np.zeros((0, 2), np.int64),
     np.zeros((0, 2)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 2)), np.zeros((0, 4)),
-    np.zeros((0, 25), np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 3)),
+    np.zeros((0, 25), np.int64), np.zeros((0, 2), np.int64), np.zeros(0, np.int64), np.zeros((0, 2), np.int64),
+    np.zeros((0, 3)),
     np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 11)),
     np.zeros((0, 11)),
 )  # fmt: skip
@@ -741,7 +762,8 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Twisted:
         nodes, np.ascontiguousarray(np.column_stack([first, second])), on_body.astype(np.int64), arms, found.frames,
         found.turns,
         there * found.stiffness, there * found.viscosity, found.rest, found.over, there * own,
-        numbered(nodes, pair), aside, np.ascontiguousarray(ends), way, np.ascontiguousarray(count + found.spin), radius,
+        numbered(nodes, pair), aside, np.where(np.arange(len(owner)) < inner, owner, -1),
+        np.ascontiguousarray(ends), way, np.ascontiguousarray(count + found.spin), radius,
         inertia, np.array([state]), _begun(found, way), np.zeros((12, 11)), np.zeros((10, 11)),
     )  # fmt: skip
     arrays: Any = map(np.ascontiguousarray, group)
@@ -751,7 +773,7 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Twisted:
 def _begun(found: Any, way: Floats) -> Floats:
     """States of the deck."""
     t = way / np.linalg.norm(way, axis=1, keepdims=True)
-    frames = np.column_stack([t, found.director, np.zeros(len(t))])
+    frames = np.column_stack([t, found.director, np.zeros((len(t), 2))])
     angles = np.zeros((len(found.twist), OF_ANGLE))
     angles[:, 0] = angles[:, 9] = found.twist
     return np.concatenate([frames.ravel(), angles.ravel()])
@@ -788,6 +810,42 @@ def noted(group: Twisted) -> Ints:
     return np.column_stack([nodes, first + 1, first + 7, begin + OF_FRAME * group.frames[which, 1] + 3])
 
 
+def strains_in(group: Twisted, state: Floats) -> Floats:
+    """(k, 3) curvatures (times l) and twist less those at rest, that ``note`` has written."""
+    first = int(group.first[0]) + OF_FRAME * len(group.spin) + 1
+    noted_strains = state[first + OF_ANGLE * np.arange(len(group.nodes))[:, None] + np.arange(3)]
+    noted_strains[:, 0] *= group.turns[:, 1]
+    return np.asarray(noted_strains / group.over[:, [0, 0, 1]])
+
+
+def vectors_at(group: Twisted, u: Floats) -> Floats:
+    """(k, 2, 3) what displacements u (3n,) add to d1 and d2."""
+    place = u.reshape(-1, 3)
+    before, node, after = group.nodes[:, :3].T
+    first = np.where((before < 0)[:, None], 0.0, place[node] - place[before])
+    return np.stack([first, place[after] - place[node]], axis=1)
+
+
+def elongations(group: Twisted, u: Floats, moved: Floats) -> Floats:
+    """(k, 2) linear elongations of d1 and d2 for displacements ``moved`` from u."""
+    ways = group.vectors.reshape(-1, 2, 3) + vectors_at(group, u)
+    return np.asarray((ways * vectors_at(group, moved)).sum(axis=2) / np.linalg.norm(ways, axis=2))
+
+
+def largest_strain(group: Twisted, moved: Floats) -> float:
+    """The largest rotation of a bar or spin for displacements ``moved``, linear."""
+    lengths = np.linalg.norm(group.vectors.reshape(-1, 2, 3), axis=2)
+    turns = np.linalg.norm(vectors_at(group, moved), axis=2) / lengths
+    spins = np.abs(moved[3 * group.spin[group.aside[:, 0] < 0]]) / group.radius[group.aside[:, 0] < 0]
+    return max(float(turns.max(initial=0.0)), float(spins.max(initial=0.0)))
+
+
+def pulled_bars(group: Twisted) -> Ints:
+    """Bars that C pulls, with their states."""
+    (frames,) = np.nonzero((group.bars >= 0) & bool(group.coupling[:, :LENGTH1].any()))
+    return np.column_stack([group.bars[frames], group.first + OF_FRAME * frames + 7]) if len(frames) else NO_PAIRS
+
+
 def size_of(group: Twisted) -> float:
     """The largest stiffness over the length of the shortest adjacent bar."""
     lengths = np.linalg.norm(group.vectors.reshape(-1, 2, 3), axis=2).min(axis=1, initial=np.inf)
@@ -820,5 +878,6 @@ TWIST = Family(
     smooth=False,
     size=size_of,
     bending=noted,
+    pulling=pulled_bars,
     trouble=trouble,
 )

@@ -450,8 +450,6 @@ def kink(folder: Path, members: str, step: int | None, start: float, say: Say) -
         say(f"note: {notice}")
     rigidity = np.full(len(results.mesh.element_labels), np.inf)
     for section in (each for each in model.sections if each.inertia):
-        if section.coupling:
-            raise CommandError("COUPLING: T in the tables is EA e, without C times the twist: add it by hand")
         young, least = model.materials[section.material].young or 0.0, min(section.inertia, section.second or np.inf)
         rigidity[model.mesh.element_sets[section.element_set]] = young * least
     places = reading.places_of(chain[1], results.mesh.element_labels)

@@ -2,7 +2,8 @@
 
 K is the tangent of that state, in which the loads P of the steps before act. K_D is the stiffness of the changes of
 force dN that the loads Q of this step cause in it, for linear response and at its geometry: of a bar dN/L0 I (GREEN)
-or dN/l (I - n n^T) (ENGINEERING, LOG). At P + lambda Q the stiffness vanishes along v.
+or dN/l (I - n n^T) (ENGINEERING, LOG); of a line that twists what changes of its curvatures, twist and strains do to
+its stiffness. At P + lambda Q the stiffness vanishes along v.
 
 Both matrices are kept as springs, K = R^T w R and K_D = R^T g R (``modes.py``), so that residuals and quotients lose no
 digits. Eigenvalues mu = 1/lambda of -K_D v = mu K v, K positive definite, are sought from the largest down. Negative
@@ -12,6 +13,7 @@ pivots of K + lambda K_D then count the factors below lambda (Sylvester's law of
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -25,12 +27,14 @@ from fem.assembly.rigidity import not_counted, numbered
 from fem.assembly.system import BAR_FAMILY
 from fem.errors import ModelError, listed
 from fem.forces.bar import ALPHA, AREA, GEOMETRIC, INV_LENGTH, MINUS, PLUS, YOUNG, P, Q
+from fem.forces.families import FAMILIES
 from fem.forces.laws import GREEN
+from fem.forces.twist import LENGTH1, TWIST, elongations, largest_strain, strains_in
 from fem.linear.factors import start_vector
 from fem.linear.inertia import Spectrum
 from fem.model import Step
 from fem.runs.record import Factors
-from fem.solve.modes import springs_of
+from fem.solve.modes import springs_of, springs_of_blocks
 from fem.solve.newton.groups import LIMIT, Loading, Motion
 from fem.solve.start import evaluate_start
 from fem.solve.statics.rigid import Rigid, listed_motions, over_all, refuse_along, rigid_motions, unheld
@@ -54,6 +58,8 @@ SETTLING = 6
 """Most corrections of the equilibrium."""
 UNBALANCED = 1e-3
 """Residual, as a fraction of the largest force, beyond which a state is no equilibrium."""
+DIFFERENCE = 1e-3
+"""Largest rotation for derivatives of strains, by differences of fourth order."""
 TURNED = 0.05
 """Ratio of the elongation by rotation to the linear one beyond which a notice says that the response is nonlinear."""
 
@@ -88,10 +94,11 @@ class Pair(NamedTuple):
 
 class LinearResponse(NamedTuple):
     """Linear response of m bars to the loads: axial forces dN (m,), elongation by rotation over the linear one in the
-    bar that turns most."""
+    bar that turns most; displacements (3n,)."""
 
     forces: Floats
     turned: Floats
+    moved: Floats
 
 
 def matrix_of(rows: Sparse, weights: Floats) -> Sparse:
@@ -106,6 +113,8 @@ def find_factors(
 ) -> tuple[Factors, list[str]]:
     """The factors that ``step`` asks for, and notices. ModelError: the state or the loads do not allow them."""
     assert step.buckling is not None
+    from scipy.sparse import vstack
+
     if why := not_counted(stage.system, but="beams that bend"):
         raise ModelError(f"*BUCKLE is for bars, cables, springs and beams; this model has {why}")
     if len(stage.bars.rods):
@@ -122,9 +131,14 @@ def find_factors(
     transform = _across(stage, free, transform)
     rows, weights, spectrum = _settle(stage, still, instant, transform)
     change, response = _change(stage, still, instant, step, transform, spectrum, free)
-    pair = Pair(
-        rows, weights, np.concatenate([*change, np.zeros(len(weights) - 4 * len(change[0]))]), transform, spectrum
-    )
+    changes = [*change, np.zeros(len(weights) - 4 * len(change[0]))]
+    if stage.system.twists is not None:
+        of_moments, moved = _change_of_moments(stage, still, instant, response.moved)
+        rows, changes = vstack([rows, of_moments @ transform]).tocsr(), [*changes, moved]
+        weights = np.append(weights, np.zeros(len(moved)))
+    if not any(np.any(each) for each in changes):
+        raise ModelError("*BUCKLE: the loads of the step change no force of a bar: do they act on supports only?")
+    pair = Pair(rows, weights, np.concatenate(changes), transform, spectrum)
     wanted = step.buckling.factors
     factors, shapes, missing = search(pair, wanted)
     residual = residual_of(pair, factors, shapes)
@@ -135,11 +149,6 @@ def find_factors(
     notices = _notices(stage, response, factors, wanted, missing)
     if free:
         notices.append(f"*BUCKLE: {listed_motions(stage, free)}: the shapes have no part along them")
-    if stage.system.twists is not None:
-        notices.append(
-            "*BUCKLE: changes of moments and torques of lines that twist are left out; they matter where the loads of "
-            "the step bend or twist these: *FREQUENCY near the load and *STATIC, RIKS take all of it"
-        )
     return modes, notices
 
 
@@ -254,7 +263,7 @@ def _change(
     density = (forces - q * along) / length  # of the force densities
     largest = float(np.abs(load).max(initial=0.0))
     if largest == 0.0 or np.abs(forces).max(initial=0.0) <= NO_EFFECT * largest:
-        raise ModelError("*BUCKLE: the loads of the step change no force of a bar: do they act on supports only?")
+        forces, density = np.zeros_like(forces), np.zeros_like(density)
     squares = (tangent[P : P + 3] ** 2).sum(axis=0)
     across = np.where(is_green, density, forces / length)
     axial = np.where(is_green, 0.0, -across / np.where(squares > 0.0, squares, 1.0))
@@ -262,7 +271,39 @@ def _change(
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(np.abs(forces) > 1e-3 * np.abs(forces).max(), turned / (2.0 * length * np.abs(along)), 0.0)
     conjugate = np.where(is_green, density / constants[INV_LENGTH], forces)
-    return (axial, np.repeat(across, 3)), LinearResponse(conjugate, np.nan_to_num(ratio, posinf=0.0))
+    return (axial, np.repeat(across, 3)), LinearResponse(conjugate, np.nan_to_num(ratio, posinf=0.0), u.ravel())
+
+
+def _change_of_moments(stage: StepSystem, motion: Motion, instant: Loading, moved: Floats) -> tuple[Sparse, Floats]:
+    """R (r, 3n) and g (r,) of lines that twist: their stiffness is linear in their moments, torques and C e. Those of a
+    shape at rest with other strains are the ones wanted; without these the rest cancels."""
+    system, number, tangent = stage.system, FAMILIES.index(TWIST), stage.work.tangent
+    families = list(system.families or ())
+    group = families[number]
+    trial = motion._replace(
+        u=motion.u.copy(), force=motion.force.copy(), flow=motion.flow.copy(), power=motion.power.copy(),
+        state=motion.state.copy(),
+    )  # fmt: skip
+    step = DIFFERENCE / largest_strain(group, moved)
+    strains = list[Floats]()
+    for factor in (-2.0, -1.0, 1.0, 2.0):
+        trial.u[:], trial.state[:] = motion.u + factor * step * moved, motion.state
+        evaluate_start(stage, trial, instant)
+        strains.append(strains_in(group, trial.state))
+    change = (8.0 * (strains[2] - strains[1]) - (strains[3] - strains[0])) / 12.0  # for ``step`` of the load
+    stretch = elongations(group, motion.u, step * moved)
+    scale = 1.0 / max(float(np.abs(change).max(initial=0.0)), float(np.abs(stretch).max(initial=0.0)), step)
+    coupling = group.coupling.copy()
+    coupling[:, LENGTH1:] -= scale * stretch
+    families[number] = group._replace(rest=group.rest - scale * change, coupling=coupling)
+    trial.u[:], trial.state[:] = motion.u, motion.state
+    evaluate_start(replace(stage, system=replace(system, families=tuple(families))), trial, instant)
+    block, cross = tangent.block.copy(), tangent.cross.copy()
+    trial.state[:] = motion.state
+    evaluate_start(stage, trial, instant)
+    other = tangent._replace(block=block - tangent.block, cross=cross - tangent.cross)
+    rows, weights = springs_of_blocks(other, system.size)
+    return rows, weights / (scale * step)
 
 
 def search(pair: Pair, wanted: int) -> tuple[Floats, Floats, int]:

@@ -16,6 +16,7 @@ from fem.arrays import Complexes, Flags, Floats, Ints, Sparse
 from fem.assembly.equations import reduction
 from fem.errors import ModelError
 from fem.forces.bar import ALPHA, GEOMETRIC, P, Q
+from fem.forces.protocol import Tangent
 from fem.forces.springs import spring_slopes, stiffen_all
 from fem.linear.factors import equilibrated, minimum_degree, negative_pivots, start_vector, symmetric_factor
 from fem.solve.rods import rod_matrix
@@ -154,14 +155,25 @@ def springs_of(stage: StepSystem, transform: Sparse) -> tuple[Sparse, Floats, Sp
     return vstack([*parts, others]).tocsr(), weights, left
 
 
+def springs_of_blocks(tangent: Tangent, size: int) -> tuple[Sparse, Floats]:
+    """R over all dofs and w of the blocks of a symmetric tangent, without bars."""
+    rows, _, weights = _split(*_blocks(tangent), False, size)
+    return rows, weights
+
+
 Blocks: TypeAlias = list[Floats]
 
 
 def _families(stage: StepSystem, slopes: Floats) -> tuple[list[Ints], Blocks]:
-    """Blocks of the tangent other than bars and springs: of one node (3, 3) or of two (6, 6), with their dofs."""
+    """Blocks of the tangent other than bars and springs."""
     tangent, springs = stage.work.tangent, stage.system.springs
     rest = tangent._replace(block=tangent.block.copy(), cross=tangent.cross.copy())
     stiffen_all(springs, -slopes, rest)
+    return _blocks(rest)
+
+
+def _blocks(rest: Tangent) -> tuple[list[Ints], Blocks]:
+    """Blocks of one node (3, 3) or of two (6, 6), with their dofs."""
     own = np.flatnonzero(np.abs(rest.block).max(axis=1, initial=0.0) > 0.0)
     dofs, blocks = [3 * node + np.arange(3) for node in own], [rest.block[node].reshape(3, 3) for node in own]
     for pair in np.flatnonzero(np.abs(rest.cross).max(axis=1, initial=0.0) > 0.0):

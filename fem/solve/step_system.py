@@ -17,7 +17,7 @@ from fem.assembly.system import System
 from fem.forces import bar
 from fem.forces.bar import STORED, Bars
 from fem.forces.families import Groups, acting, in_step
-from fem.forces.protocol import BOOKS, Tangent
+from fem.forces.protocol import BOOKS, PULLED, Tangent
 from fem.linear import choice as linear
 from fem.linear.chain import JOINED, PINNED
 from fem.linear.choice import BICGSTAB, BORDER, CG, CHAINS, EXTERNAL, UNSYMMETRIC, Choice, choose_solver
@@ -333,9 +333,11 @@ def _recorded(stage: StepSystem, nodes: Ints, elements: Ints) -> tuple[Any, ...]
     contacts, twists = (bool(np.any(touching[:, 1] == quantity)) for quantity in (CONTACT, BENDING))
     count_of = recorded_rows(contacts, bool(stage.environment.nodal), len(stage.equations.slave) > 0, twists)
     if len(touching):
-        place = np.full(len(stage.system.labels), -1, np.int64)
-        place[nodes] = np.arange(len(nodes))
-        touching = np.column_stack([place[touching[:, 0]], touching[:, 1:]])
+        place, of_element = (np.full(len(each), -1) for each in (stage.system.labels, stage.system.family))
+        place[nodes], of_element[elements] = np.arange(len(nodes)), np.arange(len(elements))
+        of_bars = touching[:, 1] == PULLED
+        places = of_element[touching[:, 0] * of_bars], place[touching[:, 0] * ~of_bars]
+        touching = np.column_stack([np.where(of_bars, *places), touching[:, 1:]])
         touching = touching[touching[:, 0] >= 0]
     width = recorded_values(stage.system.model)
     family = stage.system.family

@@ -111,7 +111,7 @@ TWISTED = f"""*NODE
 3, 3, -1.
 *END STEP
 """
-LONG = {"twisted_cable", "grown_riser", "lazy_wave", "lazy_wave_laid"}
+LONG = {"twisted_cable", "turned_hose", "grown_riser", "lazy_wave", "lazy_wave_laid"}
 """Decks whose paths take ten seconds and more as Python functions; others call nearly all of their kernels."""
 
 

@@ -440,3 +440,46 @@ def test_a_closed_line_keeps_twist_and_writhe_together():
         state = asked(system, before, u, state)[3]
     assert abs(writhe(shape(1.0))) > 0.1
     assert state[own].sum() + 2.0 * np.pi * writhe(shape(1.0)) == pytest.approx(begun, abs=1e-12)
+
+
+@pytest.mark.parametrize("dt", [1e-3, 1e-5])
+def test_small_increments_of_energy_momentum_do_not_magnify_rounding_errors(dt):
+    """From rest in a bent shape, whose far end hardly moves yet: (E1 - E0 - g.dz)/|dz| is noise there."""
+    steps = f"*STEP, NLGEOM\n*DYNAMIC, DIRECT, TIME INTEGRATOR=ENERGY MOMENTUM\n{dt!r}, {3.0 * dt!r}\n"
+    text = rod(
+        arc(1.0, 2.0, 12), None, order=(1,), numbers="1., 1e-3, 0., 1e-3, 1e-3", flags=", STRAIN=ENGINEERING",
+        steps=STATIC.format(increment=0.1, acting="*CLOAD\n13, 3, 0.2") + f"\n{steps}*CLOAD\n13, 3, 0.\n*END STEP",
+    )  # fmt: skip
+    history = fem.run(fem.parse_deck(text))
+    assert history.iterations[-3:].max() <= 7
+    assert np.abs(history.energy_error[-3:]).max() < 1e-13 * history.energy[-1, 1]
+
+
+@pytest.mark.parametrize(
+    ("more", "supports"), [("", "1, ENCASTRE"), (INERTIA + BODY, "1, ENCASTRE"), ("", "1, ENCASTRE\n6, 1, 2\n6, 4, 6")]
+)
+def test_tension_and_torque_of_a_line_with_coupling(more, supports):
+    """T = EA e + C tau is the load at every bar, the torque C e + GJ tau is 0 with a free end or body, and C e between
+    clamps; the tension at the support (TE) agrees."""
+    stretch, torsion, coupling, load = 1e3, 0.5, 8.0, 5.0
+    text = rod(
+        STRAIGHT[:, [1, 2, 0]] * [1, 1, -1], None, order=(1, -1), numbers="1., 1e-5, 0., 1e-5, 1e-3", young=stretch,
+        shear=torsion / 1e-3, coupling=coupling, density=1e-9, supports=supports, flags=", STRAIN=ENGINEERING",
+        more=more.replace("9, 2., 0., 0.", "9, 0., 0., -2."),
+        steps="*STEP, NLGEOM\n*STATIC\n1., 1.\n*CONTROLS, RESI_GLOB_RELA=1e-11\n"
+        f"*CLOAD\n{9 if more else 6}, 3, {-load!r}\n*NODE PRINT, NSET=ALL\nU, SKT, SMT, TE, RF\n"
+        "*EL PRINT, ELSET=LINE\nE, T, SF\n*END STEP",
+    )  # fmt: skip
+    history = fem.run(fem.parse_deck(text))
+    tensions = np.array([history.of_element(bar, "T")[-1] for bar in range(1, 6)])
+    assert tensions == pytest.approx(load, rel=1e-9)
+    assert history.of_node(1, "TE")[-1] == pytest.approx(load, rel=1e-9)
+    torque = np.array([history.of_node(node, "SMT")[-1][2] for node in range(1, 6)])
+    twist = np.array([history.of_node(node, "SKT")[-1][2] for node in range(1, 6)])
+    strains = np.array([history.of_element(bar, "E")[-1] for bar in range(1, 6)])
+    if "6, 4, 6" in supports:
+        assert torque == pytest.approx(coupling * load / stretch, rel=1e-9)
+        assert np.abs(twist).max() < 1e-12
+    else:
+        assert np.abs(torque).max() < 1e-9
+        assert twist == pytest.approx(-coupling * strains / torsion, rel=1e-9)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import quad_vec
+from scipy.integrate import quad_vec, solve_bvp
+
+Array: TypeAlias = NDArray[np.float64]
 
 BEND = {300.0: (58.7802, 22.2453, 40.1894), 450.0: (52.2400, 18.5087, 48.5001), 600.0: (47.1522, 15.6854, 53.4718)}
 """Load -> tip of a bend of 45 degrees, R = 100, EI = GJ = 1e7/12, EA = 1e7: a Kirchhoff rod, by shooting to 1e-8.
@@ -66,3 +70,38 @@ def strip_load(length: float, stiff: float, soft: float, torsion: float) -> floa
     """Load across the tip at which a cantilever strip buckles sideways: 4.0126 sqrt(EI2 GJ)/L^2 (Prandtl 1899), over
     sqrt((1 - EI2/EI1)(1 - GJ/EI1)) for the deflection before."""
     return float(4.0126 * np.sqrt(soft * torsion / ((1.0 - soft / stiff) * (1.0 - torsion / stiff))) / length**2)
+
+
+def hung_rod(
+    length: float, span: float, weight: float, bending: float, torsion: float, turn: float
+) -> tuple[float, float]:
+    """Torque, and height of the middle, of a heavy rod, straight at rest and of constant length, that hangs between
+    clamps along x, of which the second is turned by ``turn``: a boundary value problem, by collocation to 1e-7.
+
+    t' = m x t/EI, m' = - t x n, n' = weight z; d is carried along without twist. The torque m.t is the same all along,
+    and the second end is turned by its angle m.t L/GJ and by that of d.
+    """
+
+    def slope(s: Array, y: Array, force: Array) -> Array:
+        t, m, d = y[3:6].T, y[6:9].T, y[9:12].T
+        n = force + np.outer(s, [0.0, 0.0, weight])
+        omega = np.cross(t, np.cross(m, t)) / bending
+        return np.concatenate([t.T, np.cross(omega, t).T, -np.cross(t, n).T, np.cross(omega, d).T])
+
+    def off(first: Array, last: Array, part: float) -> Array:
+        angle = np.arctan2(-last[10], last[11]) + first[6] * length / torsion
+        start = first[:6] - [0.0, 0.0, 0.0, 1.0, 0.0, 0.0], first[9:12] - [0.0, 0.0, 1.0]
+        return np.concatenate([*start, last[:3] - [span, 0.0, 0.0], last[4:6], [angle - part]])
+
+    s, slant = np.linspace(0.0, length, 121), span / length
+    pull, sides = 0.3 * weight * span, np.where(s < 0.5 * length, -1.0, 1.0)
+    y, force = np.zeros((12, len(s))), np.array([pull, 0.0, -0.5 * weight * length])
+    y[0], y[2] = slant * s, -np.sqrt(1.0 - slant**2) * np.minimum(s, length - s)
+    y[3], y[5], y[11] = slant, np.sqrt(1.0 - slant**2) * sides, 1.0
+    y[7] = np.sqrt(bending * pull) * np.cos(2.0 * np.pi * s / length)
+    for part in np.linspace(0.0, turn, 6):
+        found = solve_bvp(slope, lambda a, b, p, part=part: off(a, b, part), s, y, force, tol=1e-7, max_nodes=4000)
+        if found.status:
+            raise ValueError(found.message)
+        s, y, force = found.x, found.y, found.p
+    return float(y[6, 0]), float(found.sol(0.5 * length)[2])

@@ -23,7 +23,7 @@ from fem.forces.bar import (
 )
 from fem.forces.families import element_values, write_masses
 from fem.forces.laws import BILINEAR, fraction
-from fem.forces.protocol import GIVEN, SPENT, TAKEN, WEIGHT
+from fem.forces.protocol import GIVEN, PULLED, SPENT, TAKEN, WEIGHT
 from fem.forces.springs import elongation
 from fem.solve.newton.evaluate import is_lumped, multiply_dampings, multiply_masses, multiply_masses_with, turning_work
 from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Ledger, Loading, Motion, Nodes, Problem, Scratch
@@ -398,15 +398,17 @@ def note_increment(
             kinematics[k, 3, p, c] = motion.reaction[dof] if problem.nodes.dof_kind[dof] == 0 else 0.0
             if kinematics.shape[1] > 6:
                 kinematics[k, 6, p, c] = motion.reaction[dof]
-    for t in range(record.touching.shape[0]):
-        for c in range(3):
-            row = record.touching[t, 1]
-            kinematics[k, row, record.touching[t, 0], c] += motion.state[record.touching[t, 2] + c]
     if record.elements.shape[0] > 0:
         element_values(
             record.elements, u, motion.v, bars, springs, problem.families, thermal, motion.multiplier, motion.state,
             record.values[k], motion.memory[MEMORY.onset],
         )  # fmt: skip
+    for t in range(record.touching.shape[0]):
+        place, row, first = record.touching[t, 0], record.touching[t, 1], record.touching[t, 2]
+        for c in range(3 if row >= 0 else 0):
+            kinematics[k, row, place, c] += motion.state[first + c]
+        for c in range(3, min(record.values.shape[2], 5) if row == PULLED else 3):  # T and T2
+            record.values[k, place, c] += motion.state[first]
 
 
 @called_kernel

@@ -326,7 +326,8 @@ class Ledger(NamedTuple):
     kinematics: Floats  # (k, 4, p, 3)        their u, v, a, reaction; perhaps more, by ``recorded_rows``
     elements: Ints  # (q, 2)                  recorded elements: family, index
     values: Floats  # (k, q, 4)               their E, S, N, T (5: and T2)
-    touching: Ints  # (c, 3)                  of vectors of states: place among ``nodes``, quantity, first state
+    touching: Ints  # (c, 3)                  of vectors of states: place among ``nodes``, quantity, first state; of
+    # states that are part of T: place among ``elements``, PULLED, state
     watched: Ints  # (w, 3)                   with a range: 0 bar or 1 spring, index, first of its entries in ``Memory``
     allowed: Floats  # (w, 2)                 their ranges, of Green's strain, or of elongation (m)
     shown: Ints  # (1,)                       number of nodes of the mesh: those of spins follow

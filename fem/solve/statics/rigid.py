@@ -123,6 +123,9 @@ def _held(stage: StepSystem, its: Ints, shapes: Floats) -> Floats:
     owner = np.repeat(np.arange(len(equations.slave)), np.diff(equations.start))
     sums = full[equations.slave]
     np.subtract.at(sums, owner, terms)
+    twists = stage.system.twists
+    if twists is not None and np.isin(twists.node, its).any():  # a clamp that holds direction and twist
+        rows.append(np.eye(6)[3:])
     return np.concatenate([*rows, sums])
 
 
