@@ -428,8 +428,8 @@ class _IsCarrier(AbstractTemplate):
 
 
 lower_builtin(carried, types.Float, types.Float, types.Float)(lambda context, builder, sig, args: args[0])
-for _kind in (types.Float, PackType, DualType):
-    lower_builtin(is_carrier, _kind)(
+for _number in (types.Float, PackType, DualType):
+    lower_builtin(is_carrier, _number)(
         lambda context, builder, sig, args: context.get_constant(types.boolean, isinstance(sig.args[0], DualType))
     )
 

@@ -29,7 +29,7 @@ ROUND_OFF = 2e-12
 MOST = 7
 """Parameters of one run."""
 UNREACHED: dict[Any, tuple[str, ...]] = {Sea: ("trains",)}
-"""Arrays that stay plain numbers where no parameter reaches them: kernels of their own, which are several times as fast."""
+"""Arrays that stay plain numbers where no parameter reaches them: for them there are faster kernels."""
 
 
 class NoDerivative(CommandError):
@@ -37,7 +37,7 @@ class NoDerivative(CommandError):
 
 
 def width_of(count: int) -> int:
-    """Slots of dual numbers for so many parameters: half or a whole vector register."""
+    """Slots of dual numbers for so many parameters: half or a whole vector register. A quarter is no faster."""
     return 4 if count < 4 else MOST + 1
 
 

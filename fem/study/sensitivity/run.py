@@ -206,8 +206,6 @@ class Differentiated(Run):
         if len(stage.bars.rods) and solver in CHAINS and families is not None:
             raise NoDerivative(f"step {number}: derivatives of rods among other forces need --solver border")
         others = [family.name for family, _ in acting(families) if family.name not in VERIFIED]
-        if self.model.cylinders:  # they act in the family of the bottom
-            others.append("rigid cylinders")
         if others:
             raise NoDerivative(f"step {number}: there are no derivatives of these forces yet: {', '.join(others)}")
         its = [step_run, *(run.last for run in self.shadows)]
