@@ -269,5 +269,5 @@ def test_ranges_that_make_no_sense_are_refused(tmp_path, text, capsys):
 
 
 def test_forces_that_have_not_been_compared_with_runs_are_refused():
-    with pytest.raises(NoDerivative, match="no derivatives of these forces yet: .*winches"):
+    with pytest.raises(NoDerivative, match=r"no derivatives of these forces yet: .*winches"):
         fem.sensitivity("inputs/heave_compensation.inp", ["omega"])
