@@ -16,7 +16,7 @@ from numba.core import types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin, lower_cast
 
-from fem.compiled.lanes import common, steepest
+from fem.compiled.lanes import carried, common, itself, steepest
 from fem.compiled.packs import COMPARISONS, DualType, comparison, define, intrinsic, opcode, spread
 
 NUMBER, FIRST = ir.DoubleType(), ir.Constant(ir.IntType(32), 0)
@@ -201,6 +201,17 @@ def steepest_slot(context: Any, builder: Any, dual: Any) -> Any:
     return most
 
 
+def with_slope(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    """(value + slope (x - x0))' = value' + slope x'; of value and x one may be plain."""
+    value, slope, x = args
+    if not is_dual(x):
+        return value
+    slopes = scaled(builder, x, slope)
+    if not is_dual(value):
+        return with_number(builder, slopes, value)
+    return with_number(builder, builder.fadd(value, slopes), number(builder, value))
+
+
 def truncated(context: Any, builder: Any, dual: Any) -> Any:
     return builder.fptosi(number(builder, dual), ir.IntType(64))
 
@@ -222,5 +233,8 @@ define(math.copysign, 2, DualType, with_sign)
 define(min, 2, DualType, extreme("<"))
 define(max, 2, DualType, extreme(">"))
 define(int, 1, DualType, truncated, lambda width: types.int64)
-define(common, 1, DualType, first, lambda width: types.float64)
+for _of_numbers in (common, itself):
+    define(_of_numbers, 1, DualType, first, lambda width: types.float64)
+for _kinds in ((DualType, DualType), (DualType, types.Float), (types.Float, DualType)):
+    lower_builtin(carried, _kinds[0], types.Float, _kinds[1])(with_slope)
 define(steepest, 1, DualType, steepest_slot, lambda width: types.float64)

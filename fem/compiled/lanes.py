@@ -48,6 +48,21 @@ def steepest(number: float) -> float:
     return 0.0
 
 
+def itself(number: Number) -> Number:
+    """The number without the derivatives that it carries."""
+    return number
+
+
+def carried(value: float, slope: float, number: float) -> float:
+    """``value``, with ``slope`` times the derivatives that ``number`` carries added to its own (the chain rule)."""
+    return value
+
+
+def is_carrier(number: float) -> bool:
+    """Whether numbers of this kind carry derivatives: known at compilation."""
+    return False
+
+
 def local(packs: Any) -> Any:
     """Zeros in the shape of an array of packs with known sides: on the stack, or in registers.
     They exist as long as the kernel that makes them: never return them."""
@@ -78,7 +93,8 @@ class Lanes:
 
 
 class Duals(Lanes):
-    """An array of dual numbers: of each, the number and its derivatives (``packs.DualType``)."""
+    """An array of dual numbers: of each, the number and its derivatives (``packs.DualType``). Of width 1 it keeps the
+    numbers alone: kernels do not compute derivatives of what they write there."""
 
     __slots__ = ()
 

@@ -24,7 +24,20 @@ from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, inf
 from numba.extending import NativeValue, lower_builtin, lower_cast, models, register_model, typeof_impl, unbox
 from numba.np.numpy_support import from_dtype
 
-from fem.compiled.lanes import ALIGNMENT, Fixed, Lanes, common, every, local, some, steepest, where
+from fem.compiled.lanes import (
+    ALIGNMENT,
+    Fixed,
+    Lanes,
+    carried,
+    common,
+    every,
+    is_carrier,
+    itself,
+    local,
+    some,
+    steepest,
+    where,
+)
 
 
 class WideType(types.Type):
@@ -73,12 +86,13 @@ class LanesType(types.Type):
     """An array of packs, or of dual numbers. ``sides``: its shape, None where it is only known at run time.
 
     With known sides (and ``Fixed`` indices) loops unroll and working room turns into registers. ``alignment``: bytes.
-    ``array``: type of that which machine code reads. ``item``: type of what it holds.
+    ``array``: type of that which machine code reads. ``item``: type of what it holds; of dual numbers of width 1, which
+    lose their derivatives, plain numbers.
     """
 
     def __init__(self, sides: tuple[int | None, ...], width: int, is_dual: bool = False) -> None:
         self.sides, self.width, self.ndim, self.is_dual = sides, width, len(sides), is_dual
-        self.item: Any = (DualType if is_dual else PackType)(width)
+        self.item: Any = (DualType if is_dual else PackType)(width) if width > 1 or not is_dual else types.float64
         self.alignment = min(ALIGNMENT, 8 * width)
         self.array = types.Array(types.float64, self.ndim + 1, "C")
         super().__init__(name=f"Lanes({sides}, {width}, {is_dual})")
@@ -251,6 +265,8 @@ class SetItem(AbstractTemplate):
         array, index, value = args
         if not isinstance(array, LanesType) or len(_indices(index)) != array.ndim:
             return None
+        if isinstance(value, DualType) and array.item == types.float64:
+            return signature(types.none, array, index, value)
         if isinstance(value, type(array.item) | types.Float | types.Integer):
             return signature(types.none, array, index, array.item)
         return None
@@ -299,7 +315,7 @@ def _address(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 def _getitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     pointer = _address(context, builder, sig, args)
     result = sig.return_type
-    if isinstance(result, WideType):
+    if isinstance(result, WideType | types.Float):
         vector = context.get_value_type(result)
         loaded = builder.load(builder.bitcast(pointer, vector.as_pointer()))
         loaded.align = sig.args[0].alignment
@@ -313,8 +329,10 @@ def _getitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 def _setitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     pointer = _address(context, builder, sig, args)
-    vector = context.get_value_type(sig.args[2])
-    builder.store(args[2], builder.bitcast(pointer, vector.as_pointer()), align=sig.args[0].alignment)
+    vector, value = context.get_value_type(sig.args[0].item), args[2]
+    if value.type != vector:
+        value = first(context, builder, value)
+    builder.store(value, builder.bitcast(pointer, vector.as_pointer()), align=sig.args[0].alignment)
     return context.get_dummy_value()
 
 
@@ -330,6 +348,7 @@ for _index in (types.Integer, types.BaseTuple):
     lower_builtin(operator.getitem, LanesType, _index)(_getitem)
     lower_builtin(operator.setitem, LanesType, _index, PackType)(_setitem)
     lower_builtin(operator.setitem, LanesType, _index, DualType)(_setitem)
+    lower_builtin(operator.setitem, LanesType, _index, types.Float)(_setitem)
     lower_builtin(operator.getitem, FixedType, _index)(_get_fixed)
 
 
@@ -379,6 +398,40 @@ plain(common, types.Float, types.float64)
 define(some, 1, MaskType, bits("!=", 0), lambda width: types.boolean)
 define(every, 1, MaskType, bits("==", -1), lambda width: types.boolean)
 define(common, 1, PackType, first, lambda width: types.float64)
+
+
+def _same(context: Any, builder: Any, value: Any, *others: Any) -> Any:
+    return value
+
+
+plain(itself, types.Float, types.float64)
+define(itself, 1, PackType, _same)
+define(carried, 3, PackType, _same)
+
+
+@infer_global(carried)
+class _Carried(AbstractTemplate):
+    """Of plain numbers the value; a dual number where one of value and number is one. The slope is plain."""
+
+    def generic(self, args: Any, kws: Any) -> Any:
+        kinds = [types.float64 if isinstance(kind, types.Float | types.Integer) else kind for kind in args]
+        duals = [kind for kind in kinds if isinstance(kind, DualType)]
+        if kinds[1] != types.float64 or not all(isinstance(kind, DualType | types.Float) for kind in kinds):
+            return None
+        return signature(duals[0] if duals else types.float64, *kinds)
+
+
+@infer_global(is_carrier)
+class _IsCarrier(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(types.boolean, *args)
+
+
+lower_builtin(carried, types.Float, types.Float, types.Float)(lambda context, builder, sig, args: args[0])
+for _number in (types.Float, PackType, DualType):
+    lower_builtin(is_carrier, _number)(
+        lambda context, builder, sig, args: context.get_constant(types.boolean, isinstance(sig.args[0], DualType))
+    )
 
 
 def _is_constant(context: Any, builder: Any, sig: Any, args: Any) -> Any:

@@ -23,7 +23,7 @@ import numpy as np
 
 from fem.arrays import Floats, Index, Ints
 from fem.compiled import called_kernel, inner_kernel
-from fem.compiled.lanes import every, some, where
+from fem.compiled.lanes import carried, every, is_carrier, itself, some, where
 from fem.forces.protocol import Trial
 
 WATER, WIND, INERTIA, STILL_WATER = 0, 1, 2, 3
@@ -292,9 +292,15 @@ def write_motion(at: int, time: float, sea: Sea, state: Floats) -> None:
             last = max(first, last - BLOCK)
         ux, uy, uz, ax, ay, az = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         if some(is_above):
-            ux, uy, uz, ax, ay, az = motion_of(first, last, time, x, y, height, sea.trains)
+            if by_place_alone(x, sea):
+                ux, uy, uz, ax, ay, az = motion_near(first, last, time, x, y, height, sea.trains)
+            else:
+                ux, uy, uz, ax, ay, az = motion_of(first, last, time, x, y, height, sea.trains)
         if not every(is_above):
-            vx, vy, bx, by = motion_at_bottom(first, last, time, x, y, sea.trains)
+            if by_place_alone(x, sea):
+                vx, vy, _, bx, by, _ = motion_near(first, last, time, x, y, -sea.depth, sea.trains)
+            else:
+                vx, vy, bx, by = motion_at_bottom(first, last, time, x, y, sea.trains)
             ux, uy, uz = where(is_above, ux, vx), where(is_above, uy, vy), where(is_above, uz, 0.0)
             ax, ay, az = where(is_above, ax, bx), where(is_above, ay, by), where(is_above, az, 0.0)
         grown, rate = rising(time - sea.since, sea.ramps[g])
@@ -337,6 +343,72 @@ def motion_of(
 
 
 @inner_kernel
+def by_place_alone(x: float, sea: Sea) -> bool:
+    """Whether places carry derivatives, and waves themselves none: known at compilation."""
+    return is_carrier(x) and not is_carrier(sea.trains[NUMBER, 0])
+
+
+@inner_kernel
+def motion_near(
+    first: int, last: int, time: float, x: float, y: float, height: float, trains: Floats
+) -> tuple[float, float, float, float, float, float]:
+    """``motion_of`` with the derivatives that time and place carry. With s, c = level times sine, cosine and t, d =
+    upwards times sine, cosine, of phase and height the derivatives are
+
+        (s, c, t, d)' = k (ALONG c, -ALONG s, ALONG d, -ALONG t) by place,  k (t, d, s, c) by height,  omega (-c, ...)
+
+    so that velocities by time are accelerations, and both have gradients that are symmetric and free of divergence."""
+    now, east, north, above = itself(time), itself(x), itself(y), itself(height)
+    ux, uy, uz, ax, ay, az = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    uxx, uxy, uyy, uxz, uyz = 0.0, 0.0, 0.0, 0.0, 0.0
+    axx, axy, ayy, axz, ayz = 0.0, 0.0, 0.0, 0.0, 0.0
+    axt, ayt, azt = 0.0, 0.0, 0.0
+    for number in range(last - first):
+        c = np.uintp(first + number)
+        k, omega, along, across = trains[NUMBER, c], trains[OMEGA, c], trains[COSINE, c], trains[SINE, c]
+        cosine, sine = on_circle(turns_of(c, now, east, north, trains))
+        top, bottom = decays(k * above)
+        bottom *= trains[FLOOR, c]
+        level, upwards = trains[SPEED, c] * (top + bottom), trains[SPEED, c] * (top - bottom)
+        u, a, w = level * cosine, level * sine * omega, upwards * cosine * omega
+        ux += along * u
+        uy += across * u
+        uz += upwards * sine
+        ax += along * a
+        ay += across * a
+        az -= w
+        of_u, of_a, of_w, of_d = k * level * sine, k * omega * u, k * upwards * cosine, k * omega * upwards * sine
+        uxx -= along * along * of_u
+        uxy -= along * across * of_u
+        uyy -= across * across * of_u
+        uxz += along * of_w
+        uyz += across * of_w
+        axx += along * along * of_a
+        axy += along * across * of_a
+        ayy += across * across * of_a
+        axz += along * of_d
+        ayz += across * of_d
+        axt -= along * omega * omega * u
+        ayt -= across * omega * omega * u
+        azt -= omega * omega * upwards * sine
+    return (
+        moved(ux, ax, uxx, uxy, uxz, time, x, y, height), moved(uy, ay, uxy, uyy, uyz, time, x, y, height),
+        moved(uz, az, uxz, uyz, -uxx - uyy, time, x, y, height),
+        moved(ax, axt, axx, axy, axz, time, x, y, height), moved(ay, ayt, axy, ayy, ayz, time, x, y, height),
+        moved(az, azt, axz, ayz, -axx - ayy, time, x, y, height),
+    )  # fmt: skip
+
+
+@inner_kernel
+def moved(
+    value: float, by_time: float, by_x: float, by_y: float, by_height: float, time: float, x: float, y: float,
+    height: float,
+) -> float:  # fmt: skip
+    """A number with derivatives by time and place."""
+    return carried(carried(carried(carried(value, by_time, time), by_x, x), by_y, y), by_height, height)
+
+
+@inner_kernel
 def motion_at_bottom(
     first: int, last: int, time: float, x: float, y: float, trains: Floats
 ) -> tuple[float, float, float, float]:
@@ -358,12 +430,31 @@ def elevation(time: float, x: float, y: float, sea: Sea) -> float:
     """Of the surface above (x, y); y: the other level coordinate, with its sign."""
     total = 0.0
     for g in range(sea.ramps.shape[0]):
-        first, part = sea.spans[g, 0], 0.0
-        for number in range(sea.spans[g, 1] - first):
-            c = np.uintp(first + number)
-            part += sea.trains[AMPLITUDE, c] * cosine_of(turns_of(c, time, x, y, sea.trains))
+        first, last, part = sea.spans[g, 0], sea.spans[g, 1], 0.0
+        if by_place_alone(x, sea):
+            part = elevation_around(first, last, time, x, y, sea.trains)
+        else:
+            for number in range(last - first):
+                c = np.uintp(first + number)
+                part += sea.trains[AMPLITUDE, c] * cosine_of(turns_of(c, time, x, y, sea.trains))
         total += part * rising(time - sea.since, sea.ramps[g])[0]
     return total
+
+
+@inner_kernel
+def elevation_around(first: int, last: int, time: float, x: float, y: float, trains: Floats) -> float:
+    """That of regular waves first to last - 1, ramps apart, with the derivatives that time and place carry."""
+    now, east, north = itself(time), itself(x), itself(y)
+    eta, by_time, by_x, by_y = 0.0, 0.0, 0.0, 0.0
+    for number in range(last - first):
+        c = np.uintp(first + number)
+        cosine, sine = on_circle(turns_of(c, now, east, north, trains))
+        eta += trains[AMPLITUDE, c] * cosine
+        slope = trains[AMPLITUDE, c] * sine
+        by_time += slope * trains[OMEGA, c]
+        by_x -= slope * trains[NUMBER, c] * trains[COSINE, c]
+        by_y -= slope * trains[NUMBER, c] * trains[SINE, c]
+    return carried(carried(carried(eta, by_time, time), by_x, x), by_y, y)
 
 
 @inner_kernel
@@ -385,23 +476,25 @@ def rising(time: float, ramp: float) -> tuple[float, float]:
 @inner_kernel
 def on_circle(turns: float) -> tuple[float, float]:
     """Cosine and sine: series of a quarter of the angle, within an eighth of a turn, doubled twice."""
-    x = turns - math.floor(turns + 0.5)
+    x = itself(turns) - math.floor(itself(turns) + 0.5)
     y = x * x
     s = x * (
         SIN[0] + y * (SIN[1] + y * (SIN[2] + y * (SIN[3] + y * (SIN[4] + y * (SIN[5] + y * (SIN[6] + y * SIN[7]))))))
     )
     c = 1.0 - versine(y)
     s, c = 2.0 * s * c, 1.0 - 2.0 * s * s
-    return 1.0 - 2.0 * s * s, 2.0 * s * c
+    cosine, sine = 1.0 - 2.0 * s * s, 2.0 * s * c
+    return carried(cosine, -TURN * sine, turns), carried(sine, TURN * cosine, turns)
 
 
 @inner_kernel
 def cosine_of(turns: float) -> float:
     """The same without the sine: 1 - cos of a quarter of the angle, doubled twice."""
-    x = turns - math.floor(turns + 0.5)
+    x = itself(turns) - math.floor(itself(turns) + 0.5)
     v = versine(x * x)
     v *= 4.0 - 2.0 * v
-    return 1.0 - v * (4.0 - 2.0 * v)
+    cosine = 1.0 - v * (4.0 - 2.0 * v)
+    return carried(cosine, -TURN * on_circle(itself(turns))[1], turns)
 
 
 @inner_kernel
@@ -416,12 +509,13 @@ def versine(y: float) -> float:
 def decays(x: float) -> tuple[float, float]:
     """exp(x) and exp(-x - DEEP) of x <= 0, as if it were not below -DEEP: 64th powers of the series about x = -DEEP/2.
     Even and odd powers apart, both come of one series, without a division."""
-    d = (max(x, -DEEP) + 0.5 * DEEP) * (1.0 / 64.0)
+    d = (max(itself(x), -DEEP) + 0.5 * DEEP) * (1.0 / 64.0)
     y = d * d
     even = EXP[6] + y * (EXP[8] + y * (EXP[10] + y * EXP[12]))
     even = EXP[0] + y * (EXP[2] + y * (EXP[4] + y * even))
     odd = d * (EXP[1] + y * (EXP[3] + y * (EXP[5] + y * (EXP[7] + y * (EXP[9] + y * EXP[11])))))
-    return power_64(even + odd), power_64(even - odd)
+    top, bottom = power_64(even + odd), power_64(even - odd)
+    return carried(top, top, x), carried(bottom, -bottom, x)
 
 
 @inner_kernel

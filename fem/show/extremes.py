@@ -28,6 +28,7 @@ SHAPES = (-0.5, 0.5)
 """Shapes that are considered: below, the likelihood has no regular maximum; above, there is no finite variance."""
 CUT = 1.9207
 """Half of the 95 % fractile of chi square with one degree of freedom."""
+ALL_EQUAL = "the highest peaks are all equal: they have no distribution"
 SAME_PEAKS = 1e-6
 """Peaks are equal if they differ by less than this part of their height over the mean."""
 EXPONENTIAL = 1e-7
@@ -59,19 +60,27 @@ def count_over(peaks: int) -> int:
     return max(FEWEST_PEAKS, peaks // SHARE)
 
 
+def why_no_tail(peaks: int, longer: float) -> str:
+    """Why so many peaks have no extreme in ``longer`` times their time; empty: they have one, unless ``ALL_EQUAL``."""
+    count = count_over(peaks)
+    if peaks <= count:
+        return f"{peaks} peaks are too few: more than {FEWEST_PEAKS} are needed"
+    if not count * longer > 1.0:
+        return f"in {longer:.3g} of the time of the series not one of {count} peaks is to be expected"
+    return ""
+
+
 def tail_extreme(peaks: Floats, mean: float, longer: float) -> Tail:
     """The extreme in ``longer`` times the time of some peaks (c,). CommandError: they are too few or all equal, or none
     is to be expected over the threshold in that time."""
     count = count_over(len(peaks))
-    if len(peaks) <= count:
-        raise CommandError(f"{len(peaks)} peaks are too few: more than {FEWEST_PEAKS} are needed")
+    if why := why_no_tail(len(peaks), longer):
+        raise CommandError(why)
     highest = np.sort(peaks)[-count - 1 :]
     threshold, excess = float(highest[0]), highest[1:] - highest[0]
     size = float(excess.mean())
     if not size > SAME_PEAKS * (threshold - mean):
-        raise CommandError("the highest peaks are all equal: they have no distribution")
-    if not count * longer > 1.0:
-        raise CommandError(f"in {longer:.3g} of the time of the series not one of {count} peaks is to be expected")
+        raise CommandError(ALL_EQUAL)
     value, low, high = (threshold + size * x for x in interval_of(excess / size, math.log(count * longer)))
     return Tail(value, low, high, count)
 

@@ -200,10 +200,12 @@ def with_bar(value: float, bar: Any, factor: float = 1.0) -> str:
 
 
 def inputs_in(folder: Path, record: Mapping[str, Any] | None) -> list[Any]:
-    """Bars of inputs (``fem run --uncertain``), beside those of numerics, and the tornado of the inputs."""
+    """What inputs change (``fem run --uncertain``), beside errors of numerics, and the tornado of the inputs."""
     if not record:
         return []
-    caption = f"What each input changes: {record['inputs']}. *: the number is not straight there."
+    caption = (
+        f"What each input changes: {record['inputs']}. *: by runs at both ends, as the number is not linear in it."
+    )
     return [records(record["limits"]), drawn(folder / "tornado.png", caption)]
 
 

@@ -210,6 +210,7 @@ class Misfit:
         self.steps, self.checks, self.penalty = np.full(len(point), FIRST_STEP), list[float](), math.inf
         self.is_central, self._coarser = False, 1.0
         self._kept, self._slopes = dict[bytes, Floats](), dict[bytes, Floats]()
+        self._values = dict[bytes, list[Floats]]()
         self._before: tuple[Floats, Floats, Floats] | None = None
 
     def differences(self, points: Sequence[Floats], tighter: bool = False) -> list[Floats]:
@@ -231,15 +232,27 @@ class Misfit:
         return True
 
     def _off(self, point: Floats) -> Floats:
-        """``differences`` at one point; keeps their derivatives by coordinates (n, p), where runs have them."""
+        """``differences`` at one point."""
+        values = self._values[point.tobytes()] = self._found(point)
+        return np.concatenate(values)[self._used] - self.measured
+
+    def _found(self, point: Floats) -> list[Floats]:
+        """Numbers of the records at a point; keeps their derivatives by coordinates (n, p), where runs have them."""
         if self._runs.has_gradients:
             try:
                 values, slopes = self._runs.gradients(point, self._records)
                 self._slopes[point.tobytes()] = np.concatenate(slopes)[self._used]
-                return np.concatenate(values)[self._used] - self.measured
+                return values
             except NoDerivative as error:
                 self._leave_gradients(str(error))
-        return self.differences([point])[0]
+        return self._runs.values([point], self._records)[0]
+
+    def every(self, point: Floats, count: int) -> list[Floats]:
+        """Numbers of all ``count`` records at a point whose residuals are known; runs those that are left out."""
+        known = dict(zip(self._records, self._values[point.tobytes()], strict=True))
+        if others := [record for record in range(count) if record not in known]:
+            known |= dict(zip(others, self._runs.values([point], others)[0], strict=True))
+        return [known[record] for record in range(count)]
 
     def _leave_gradients(self, why: str) -> None:
         """From now on derivatives are differences of runs."""
@@ -280,10 +293,9 @@ class Misfit:
         if self._runs.has_gradients and self.is_central:
             self._leave_gradients("the sum of squares did not fall as those of the runs predicted")
             self.is_central = False
-        if self._runs.has_gradients and point.tobytes() in self._slopes:
-            columns = self.weight[:, None] * self._slopes[point.tobytes()]
-            self._before = point.copy(), here, columns
-            return columns
+        if (exact := self._of_run(point)) is not None:
+            self._before = point.copy(), here, exact
+            return exact
         columns, _ = self._columns(point, here, self.is_central)
         with np.errstate(divide="ignore"):
             wanted = self._coarser * np.sqrt(2.0 * self.total_noise / np.linalg.norm(columns, axis=0))
@@ -297,9 +309,14 @@ class Misfit:
 
     def central(self, point: Floats) -> tuple[Floats, Floats]:
         """(n, p) derivatives, if they are differences central ones; (p,) second over first difference, or 0."""
-        if self._runs.has_gradients and point.tobytes() in self._slopes:
-            return self.weight[:, None] * self._slopes[point.tobytes()], np.zeros(len(point))
+        if (exact := self._of_run(point)) is not None:
+            return exact, np.zeros(len(point))
         return self._columns(point, self.residuals(point), True)
+
+    def _of_run(self, point: Floats) -> Floats | None:
+        """(n, p) derivatives that the runs at a point have themselves; None: they have none."""
+        slopes = self._slopes.get(point.tobytes()) if self._runs.has_gradients else None
+        return None if slopes is None else self.weight[:, None] * slopes
 
     def _judge(self, point: Floats, here: Floats) -> None:
         """Compares the decrease of the sum of squares since the last derivatives with their prediction."""
@@ -722,8 +739,7 @@ def conclusion(
     heads = ("parameter", "value", "low", "high", "std", "effective", "lower_bound", "upper_bound", "at_bound")
     ends = [[one.low for one in varied], [one.high for one in varied]]
     table = (list(values), list(values.values()), *sides, std * slopes, effective, *ends, bound)
-    [parts] = runs.values([best.x], range(len(numbers.records)))
-    off = np.concatenate(parts) - numbers.measured
+    off = np.concatenate(its.every(best.x, len(numbers.records))) - numbers.measured
     rms = {}
     for n, name in enumerate(numbers.names):
         both = [off[(numbers.column == n) & (numbers.is_used == is_used)] for is_used in (True, False)]

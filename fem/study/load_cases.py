@@ -18,7 +18,7 @@ import numpy as np
 from fem.arrays import Columns, Floats
 from fem.runs.run_record import COMPLETED
 from fem.runs.sweep_files import CASES, CSV, write_columns_as
-from fem.show.extremes import FEWEST_PEAKS, SAME_PEAKS, count_over
+from fem.show.extremes import ALL_EQUAL, SAME_PEAKS, count_over, why_no_tail
 from fem.show.series import FEWEST, gumbel, gumbel_interval
 from fem.study.certainty.recorded import BAR
 from fem.study.points import LoadCase, is_seed
@@ -56,10 +56,7 @@ def expected_of(its: Mapping[str, Floats], duration: float) -> Expected:
         if math.isfinite(its["extreme"][0]):
             value, low, high = (float(its[name][0]) for name in ("extreme", "extreme_low", "extreme_high"))
             return Expected(value, low, high, PARETO, count_over(peaks))
-        if peaks <= FEWEST_PEAKS:
-            return none_from(peaks, f"{peaks} peaks are too few: more than {FEWEST_PEAKS} are needed, or more seeds")
-        is_short = count_over(peaks) * duration <= time[0]
-        return none_from(peaks, "the duration is too short" if is_short else "the highest peaks are all equal")
+        return none_from(peaks, why_no_tail(peaks, duration / float(time[0])) or ALL_EQUAL)
     if not np.ptp(largest) > SAME_PEAKS * (largest - its["mean"]).max():
         return none_from(count, "the largest values of all seeds are equal: they have no distribution")
     (mode, beta), periods = gumbel(largest), duration / float(time.mean())

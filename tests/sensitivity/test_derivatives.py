@@ -268,9 +268,6 @@ def test_ranges_that_make_no_sense_are_refused(tmp_path, text, capsys):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(
-    ("deck", "by", "name"), [("heave_compensation", "omega", "winches"), ("rope_on_drum", "mu", "rigid cylinders")]
-)
-def test_forces_that_have_not_been_compared_with_runs_are_refused(deck, by, name):
-    with pytest.raises(NoDerivative, match=rf"no derivatives of these forces yet: .*{name}"):
-        fem.sensitivity(f"inputs/{deck}.inp", [by])
+def test_forces_that_have_not_been_compared_with_runs_are_refused():
+    with pytest.raises(NoDerivative, match=r"no derivatives of these forces yet: .*winches"):
+        fem.sensitivity("inputs/heave_compensation.inp", ["omega"])

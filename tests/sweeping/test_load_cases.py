@@ -135,7 +135,7 @@ def test_one_seed_names_its_method():
     assert (row["method"], row["values"], row["note"]) == (PARETO, 40, "")
     (row,) = table_of(np.array([57.0]), cycles=[12.0])
     assert (row["method"], math.isnan(float(row["extreme"]))) == (NONE, True)
-    assert row["note"] == "no estimate: 12 peaks are too few: more than 30 are needed, or more seeds"
+    assert row["note"] == "no estimate: 12 peaks are too few: more than 30 are needed"
 
 
 def test_an_observed_maximum_above_the_estimate_is_said():

@@ -16,14 +16,20 @@ from fem.arrays import Floats
 from fem.compiled.lanes import Duals
 from fem.errors import CommandError
 from fem.forces.families import FAMILIES, Groups
+from fem.forces.waves import Sea
+from fem.solve.newton.groups import Scratch
 from fem.study.lanes.forces import LARGEST, UNUSED, LaneForces
 
 OFFSETS = (-2.0, -1.0, 1.0, 2.0)
 """Of the shadows of a parameter, in steps h."""
 STEP = 2e-4
 """h over the parameter: the error is (phase angle of a load times h)^4/30, and round-off over h."""
+ROUND_OFF = 2e-12
+"""Of such differences, as a fraction of the numbers: 1e-16/h."""
 MOST = 7
 """Parameters of one run."""
+UNREACHED: dict[Any, tuple[str, ...]] = {Sea: ("trains",)}
+"""Arrays that stay plain numbers where no parameter reaches them: for them there are faster kernels."""
 
 
 class NoDerivative(CommandError):
@@ -31,7 +37,7 @@ class NoDerivative(CommandError):
 
 
 def width_of(count: int) -> int:
-    """Slots of dual numbers for so many parameters: half or a whole vector register."""
+    """Slots of dual numbers for so many parameters: half or a whole vector register. A quarter is no faster."""
     return 4 if count < 4 else MOST + 1
 
 
@@ -52,8 +58,15 @@ def dual(parts: Sequence[Floats], width: int) -> Any:
     found = Duals(*parts[0].shape, width)
     found.array[..., 0] = parts[0]
     for slot in range(1, 1 + len(parts) // 4):
-        found.array[..., slot] = slopes(parts[4 * slot - 3 : 4 * slot + 1])
+        found.array[..., slot] = as_powers(slopes(parts[4 * slot - 3 : 4 * slot + 1]), parts[0])
     return found
+
+
+def as_powers(slope: Floats, value: Floats) -> Floats:
+    """Slopes without round-off where numbers are as a power of the parameter, 0, 1/2, 1, ...: masses as the density."""
+    with np.errstate(all="ignore"):
+        power = 0.5 * np.round(2.0 * slope / value)
+        return np.where(np.abs(slope - power * value) <= ROUND_OFF * np.abs(value), power * value, slope)
 
 
 def empty(shape: Sequence[int], width: int) -> Any:
@@ -72,7 +85,8 @@ def packed(groups: Sequence[Any], width: int, plain: Sequence[str] = ()) -> Any:
         elif isinstance(its, np.ndarray) and its.dtype == np.float64 and name not in (*plain, *UNUSED.get(kind, ())):
             if any(part.shape != its.shape for part in parts):
                 raise NoDerivative(f"a parameter changes the size of {kind.__name__}.{name}, not only its numbers")
-            members[name] = dual(parts, width)
+            stays = name in UNREACHED.get(kind, ()) and all(np.array_equal(part, its) for part in parts)
+            members[name] = its if stays else dual(parts, width)
         elif name in LARGEST.get(kind, ()):
             members[name] = max(parts)
         else:
@@ -97,12 +111,23 @@ def packed_forces(models: Sequence[Groups], width: int) -> LaneForces | None:
 
 def room_like(group: Any, width: int) -> Any:
     """Working room: zeros in the shapes of the arrays of a group."""
-    members = {
-        name: room_like(its, width)
-        if hasattr(its, "_fields")
-        else empty(its.shape, width)
-        if its.dtype == np.float64
-        else its
-        for name, its in group._asdict().items()
-    }
-    return type(group)(**members)
+    return type(group)(*(like(its, width) for its in group))
+
+
+def like(its: Any, width: int) -> Any:
+    """Room for an array, or the arrays of a group."""
+    if hasattr(its, "_fields"):
+        return room_like(its, width)
+    return empty(its.shape, width) if its.dtype == np.float64 else its
+
+
+MATRICES = ("inverse", "band", "blocks")
+"""Members of ``Scratch`` that hold matrices alone."""
+
+
+def without_slopes(room: Scratch, stage: Scratch) -> Scratch:
+    """Working room that shares all but the matrices, which are of plain numbers: equations for derivatives do not need
+    theirs. The numbers of bars have them, as forces are made of these. ``stage`` lends shapes."""
+    blocks = {name: like(getattr(stage.tangent, name), 1) for name in ("block", "cross")}
+    own = {name: like(getattr(stage, name), 1) for name in MATRICES}
+    return room._replace(**own, tangent=room.tangent._replace(**blocks))

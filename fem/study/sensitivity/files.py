@@ -184,8 +184,8 @@ def tell(found: Derivatives, names: Sequence[str]) -> None:
 
 
 def tell_limits(limits: Sequence[Mapping[str, Any]]) -> None:
-    say("what limits this result (bars of inputs: the root of the sum of squares)")
-    heads = ["number", "value", "inputs -", "inputs +", "numerics", "limited by", "not straight in"]
+    say("what limits this result: how far the ranges of the inputs move each number down and up")
+    heads = ["number", "value", "down by", "up by", "numerics", "limited by", "not linear in"]
     keys = ("number", "value", "below", "above", "numerics", "limited_by", "curved")
     cells = [["-" if line[key] is None else shown(line[key]) for key in keys] for line in limits]
     for text in in_columns([heads, *cells]):

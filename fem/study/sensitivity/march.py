@@ -1,8 +1,8 @@
 """The march of ``solve/newton`` with dual numbers: a motion and its derivatives by parameters, increment by increment.
 
-The displacements at the ends of the increments are known, from the run. There the equilibrium R(u1, start, p) = 0 is
-solved once more with dual numbers: the first solve finds du1/dp from K du1/dp = -(dR/d start d start/dp + dR/dp),
-further ones remove what the run's own criterion has left. Forces, states of laws and friction, velocities, energies and
+The displacements at the ends of the increments are known, from the run, and stay. There the equilibrium R(u1, start, p)
+= 0 is differentiated: K du1/dp = -(dR/d start d start/dp + dR/dp), with K in plain numbers; where K leaves something
+out, the solve is repeated with what is left. Forces, states of laws and friction, velocities, energies and
 the values of elements follow, each by its own formula.
 """
 
@@ -11,20 +11,19 @@ from __future__ import annotations
 from fem.arrays import Floats, Ints
 from fem.assembly.equations import expand
 from fem.compiled import inner_kernel, kernel
-from fem.compiled.lanes import common, steepest
+from fem.compiled.lanes import common, steepest, where
 from fem.linear.factors import ROUND_OFF
-from fem.solve.newton.balance import close_increment, note_increment
+from fem.solve.newton.balance import balance_forces, close_increment, note_increment, take_over
 from fem.solve.newton.evaluate import evaluate, in_increment
-from fem.solve.newton.groups import CORRECT, ENERGY, Ledger, Loading, Motion, Passage, Problem, Scratch
+from fem.solve.newton.groups import CORRECT, ENERGY, MEMORY, Ledger, Loading, Motion, Passage, Problem, Scratch
 from fem.solve.newton.iterate import begin, correct, residual
 from fem.solve.newton.tangent import diagonal_of, nodal_blocks
 from fem.solve.schemes import Coefficients
 from fem.study.lanes.march import close_lanes, couple, eliminate, has_plan
 
-MOST, FREE = 20, 3
-"""Largest number of solves of an increment, and of those that move displacements, too."""
-TIGHT = 1e-9
-"""Relative residual up to which displacements stay as the run has found them."""
+MOST = 20
+"""Largest number of solves of an increment."""
+TINY = 1e-300
 SAME = 1e-12
 """A correction of derivatives below this fraction of the largest one is not made."""
 STALLS = 1e-6
@@ -74,21 +73,36 @@ def judged(work: Scratch, problem: Problem, outcome: Floats) -> int:
 
 
 @inner_kernel
-def solve_increment(is_symmetric: bool, is_bare: bool, norm: float, k: int, through: Passage, outcome: Floats) -> float:
-    """The equilibrium of increment k with its derivatives; returns the stored energy.
-    Where the run has left more than ``TIGHT`` the first solves move the displacements, too; then they stay, as at a
-    kink (a node just above the bottom) full steps may go to and fro. Those of rods, whose pulls are not known from the
-    run, move on.
-    norm  relative residual of the run"""
+def is_left(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) -> bool:
+    """Whether forces are out of balance by more than would move derivatives by ``SAME``, were the inertia of nodes all
+    that resists. In statics nothing is known of that."""
+    by_mass, change, most = scheme.wm * scheme.au / (dt * dt), 0.0, 0.0
+    for dof in range(work.residual.shape[0]):
+        resistance = by_mass * common(problem.nodes.mass[dof])
+        change = max(change, steepest(work.residual[dof]) / where(resistance > 0.0, resistance, TINY))
+        most = max(most, steepest(work.u[dof]))
+    return not change <= SAME * most
+
+
+@inner_kernel
+def solve_increment(
+    is_symmetric: bool, is_bare: bool, has_rods: bool, k: int, through: Passage, outcome: Floats
+) -> float:
+    """The derivatives of the equilibrium of increment k; returns the stored energy.
+    The numbers themselves stay as the run has found them, and with them the branch (touching, sliding, taut) of each
+    element. Those of rods, whose pulls are not known from the run, move on."""
     scheme, problem, loading = through.scheme, through.problem, through.loading
     motion, work, nodes, families = through.motion, through.work, through.problem.nodes, through.problem.families
-    dt, energy, has_rods = loading.dt[k], 0.0, problem.bars.rods.shape[0] > 0
+    dt, energy = loading.dt[k], 0.0
     for number in range(MOST):
         energy = evaluate(in_increment(scheme, k, problem, loading, motion, work), problem, work)
         residual(scheme, problem, work)
-        if (number >= FREE or norm <= TIGHT) and not has_rods:
+        if not has_rods:
             for dof in range(work.residual.shape[0]):
                 work.residual[dof] -= common(work.residual[dof])
+            if number > 0 and not is_left(scheme, dt, problem, work):
+                outcome[LAST] = SAME
+                return energy
         couple(families, scheme, dt, through)
         if not is_bare:
             nodal_blocks(scheme, dt, problem, work)
@@ -110,14 +124,17 @@ def solve_increment(is_symmetric: bool, is_bare: bool, norm: float, k: int, thro
 
 @kernel
 def march_duals(
-    is_symmetric: bool, extrapolation: int, choices: Ints, row: Floats, known: Floats, norms: Floats, limits: Floats,
-    problem: Problem, loading: Loading, motion: Motion, work: Scratch, record: Ledger, outcome: Floats,
+    is_symmetric: bool, extrapolation: int, choices: Ints, row: Floats, known: Floats, limits: Floats,
+    problem: Problem, loading: Loading, motion: Motion, work: Scratch, solving: Scratch, record: Ledger,
+    outcome: Floats,
 ) -> None:  # fmt: skip
     """Advance ``motion`` through all increments of ``loading``; ``record`` gets their rows.
 
-    choices  secant, projects, lags, takes; 1 where the state before is the first row of ``record``, else 0
+    choices  secant, projects, lags, takes; 1 where the state before is the first row of ``record``, else 0; 1 where
+             energies are asked for, else 0
     row      the numbers of the scheme
-    known    (k, 3n) displacements at the ends of the increments;  norms (k,) their relative residuals
+    known    (k, 3n) displacements at the ends of the increments
+    solving  ``work``, perhaps with other arrays for the matrices of equilibrium
     outcome  (OUTCOME,)  out
     """
     scheme = Coefficients(
@@ -125,7 +142,8 @@ def march_duals(
         row[11], row[12], choices[1] != 0, choices[2] != 0, choices[3] != 0, extrapolation,
     )  # fmt: skip
     through = Passage(scheme, limits, problem, loading, motion, work, record)
-    nodes = problem.nodes
+    balancing = Passage(scheme, limits, problem, loading, motion, solving, record)
+    nodes, has_rods, error = problem.nodes, problem.bars.rods.shape[0] > 0, 0.0
     is_bare = work.tangent.block.shape[0] == 0 and not has_plan(problem) and nodes.artificial_stiffness.shape[0] == 0
     if choices[4] == 1:
         error0, thermal0 = motion.energies[ENERGY.error0], loading.thermal_end[0]
@@ -133,17 +151,22 @@ def march_duals(
     for k in range(loading.dt.shape[0]):
         dt = loading.dt[k]
         thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
-        begin(scheme, k, dt, problem, loading, motion, work)
+        begin(scheme, k, dt, problem, loading, motion, solving)
         if loading.support_dofs.shape[0] == 0:
             for dof in range(work.shift.shape[0]):
                 work.shift[dof] = 0.0
         outcome[LAST] = 1.0
         lead(scheme, dt, known, k, problem, work)
-        strain = solve_increment(is_symmetric, is_bare, norms[k], k, through, outcome)
+        strain = solve_increment(is_symmetric, is_bare, has_rods, k, balancing, outcome)
         if outcome[STOPPED] != 0.0:
             return
         if not outcome[LAST] <= outcome[WORST]:
             outcome[WORST], outcome[WHERE] = outcome[LAST], k
         close_lanes(problem.families, scheme, k, is_bare, through, outcome)
-        error = close_increment(scheme, k, strain, problem, loading, motion, work)
+        if choices[5] == 1:
+            error = close_increment(scheme, k, strain, problem, loading, motion, work)
+        else:
+            balance_forces(scheme, scheme.secant, k, problem, loading, work.a, work)
+            motion.memory[MEMORY.onset] = scheme.onset * dt
+            take_over(scheme.lags, problem, motion, work)
         note_increment(k + choices[4], 0.0, 0.0, 0.0, 0.0, error, problem, thermal, motion, record)

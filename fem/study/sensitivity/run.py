@@ -26,7 +26,7 @@ from fem.runs.signals import places_of
 from fem.solve import outcome
 from fem.solve.clock import Clock, expected_increments, increments
 from fem.solve.loop import Run
-from fem.solve.newton.groups import ROW, Ledger, Loading, Motion, Problem
+from fem.solve.newton.groups import Ledger, Loading, Motion, Problem
 from fem.solve.schemes import SCHEMES
 from fem.solve.step_run import Newton, StepRun
 from fem.solve.step_system import NO_ROPES, StepSystem, loading, record
@@ -40,6 +40,7 @@ from fem.study.sensitivity.duals import (
     room_like,
     slopes,
     width_of,
+    without_slopes,
 )
 from fem.study.sensitivity.march import OUTCOME, STOPPED, WHERE, WORST, march_duals
 from fem.study.tracks import SeriesSink, Track
@@ -120,6 +121,7 @@ class Differentiated(Run):
 
     parameters  name -> value;  scales (s,): |value| of each, 1 where it is zero
     series      the numbers over time that are kept: of the run, and of each shadow those that are computed from others
+    asks        energies are among them
     rates       of each parameter, derivatives by p over |p| of those that the march itself computes
     """
 
@@ -145,6 +147,7 @@ class Differentiated(Run):
                     text = str(error).splitlines()[0]
                     raise NoDerivative(f"there is no derivative by {name}: {text}") from error
         self.shadows, self.worst, self.is_first = shadows, 0.0, False
+        self.asks = any(not number_named(name).kind for name in names)
         is_exact = [number_named(name).quantity.derived is None for name in names]
         exact, others = (
             tuple(name for name, its in zip(names, is_exact, strict=True) if its is of) for of in (True, False)
@@ -203,8 +206,6 @@ class Differentiated(Run):
         if len(stage.bars.rods) and solver in CHAINS and families is not None:
             raise NoDerivative(f"step {number}: derivatives of rods among other forces need --solver border")
         others = [family.name for family, _ in acting(families) if family.name not in VERIFIED]
-        if self.model.cylinders:  # they act in the family of the bottom
-            others.append("rigid cylinders")
         if others:
             raise NoDerivative(f"step {number}: there are no derivatives of these forces yet: {', '.join(others)}")
         its = [step_run, *(run.last for run in self.shadows)]
@@ -213,6 +214,8 @@ class Differentiated(Run):
         self.motion = packed([each.progress.motion for each in its], width)
         self.room = room_like(stage.work, width)
         self.room.state.array[:] = self.motion.state.array
+        has_rods = bool(len(stage.bars.rods))  # the gaps of rods, which have derivatives, are part of the tangent
+        self.solving = self.room if has_rods else without_slopes(self.room, stage.work)
         self.is_first, self.of = True, self._recorded(step_run)
 
     def _recorded(self, step_run: StepRun) -> tuple[Ints, Ints]:
@@ -253,14 +256,13 @@ class Differentiated(Run):
         room, before = record(stage, 1, *self.of), int(self.is_first)
         numbers = {name: empty((count + before, *getattr(room, name).shape[1:]), width) for name in NUMBERS}
         known = np.ascontiguousarray(kept.kinematics[:count, 0].reshape(count, -1))
-        norms = np.ascontiguousarray(kept.increments[:count, ROW.norm])
         found, scheme = np.zeros(OUTCOME), stage.coefficients
-        choices = np.array([scheme.secant, scheme.projects, scheme.lags, scheme.takes, before], np.int64)
+        choices = np.array([scheme.secant, scheme.projects, scheme.lags, scheme.takes, before, self.asks], np.int64)
         row = np.array([*scheme[:11], scheme.late, scheme.onset], float)
         is_symmetric = not (scheme.secant or np.any(stage.bars.blocks[:, 4]))
         march_duals(
-            is_symmetric, scheme.extrapolation, choices, row, known, norms, stage.limits, self.problem, acting,
-            self.motion, self.room, room._replace(**numbers), found,
+            is_symmetric, scheme.extrapolation, choices, row, known, stage.limits, self.problem, acting, self.motion,
+            self.room, self.solving, room._replace(**numbers), found,
         )  # fmt: skip
         self.worst = max(self.worst, float(found[WORST]))
         when = f"step {step_run.number}: the equilibrium at time {times[1 + int(found[WHERE])]:.6g}"
