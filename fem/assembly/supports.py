@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -23,13 +23,15 @@ from fem.assembly.cases import Span, carried, follow
 from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.model import Boundary, Model, Step
-from fem.model.curves import Constant, Curve, Ramp, derivatives, evaluate
+from fem.model.curves import SHORT, Constant, Curve, Ramp, derivatives, evaluate, rows_at
 from fem.model.free_bodies import components_that_hold
 
 FREE, IMPLICIT, PINNED = -1, 0, 1
 """Groups of free dofs, of dofs that are fixed because no element moves them, and, in models with rigid bodies, of those
 that follow one."""
 KINDS = {"DISPLACEMENT": 0, "VELOCITY": 1, "ACCELERATION": 2, "FIXED": 0}
+FEW = 6
+"""Up to this number of dofs, at few times, Python floats are faster than arrays."""
 MOST_TURNED = 0.75
 """Largest displacement of a body's vector, over its length (44 degrees), for which components can hold a rotation."""
 
@@ -54,6 +56,7 @@ class Supports:
     bodies: tuple[Body, ...] = ()
     at_sea: bool = False
     sea_from: float = math.inf
+    _places: list[Floats] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     def size(self) -> int:
@@ -68,9 +71,12 @@ class Supports:
     @property
     def places(self) -> Floats:
         """(3n,) constant prescribed displacements; NaN for dofs that move or are free."""
-        places = [c.value if order == 0 and isinstance(c, Constant) else np.nan for order, c in self.groups]
-        found: Floats = (self.base + self.value * np.array(places or [np.nan])[self.group])[: self.size]
-        return found
+        if not self._places:
+            places = [c.value if order == 0 and isinstance(c, Constant) else np.nan for order, c in self.groups]
+            found = (self.base + self.value * np.array(places or [np.nan])[self.group])[: self.size]
+            found.flags.writeable = False
+            self._places.append(found)
+        return self._places[0]
 
     def moving(self, u: Floats) -> Ints:
         """Dofs whose prescribed displacement varies, or differs from u."""
@@ -116,6 +122,8 @@ class Supports:
 
     def prescribed(self, dofs: Ints, time: Floats, after: bool = False, levels: tuple[int, ...] = (0, 1, 2)) -> Floats:
         """(level, k, c) motion of dofs from ``*BOUNDARY`` alone, without rigid bodies and waves."""
+        if len(time) <= SHORT and len(dofs) <= FEW:
+            return self._of_few(dofs.tolist(), time, after, levels)
         group, count = self.group[dofs], len(levels)
         curves, counts = np.zeros((count, len(time), len(self.groups))), np.zeros(len(self.groups))
         for k in set(group.tolist()):
@@ -136,6 +144,29 @@ class Supports:
             elif level == 1:
                 found[place] += rate
         return found
+
+    def _of_few(self, dofs: list[int], time: Floats, after: bool, levels: tuple[int, ...]) -> Floats:
+        """``prescribed`` of few dofs at few times, with Python floats; the result is identical to the last bit."""
+        first, since = levels[0], [each - self.start for each in time.tolist()]
+        found, columns = list[float](), dict[int, Sequence[Sequence[float]]]()
+        for dof in dofs:
+            k = self.group.item(dof)
+            order, curve = self.groups[k]
+            if k not in columns:
+                if order > first:
+                    columns[k] = [evaluate(curve, time, each - order, after, self.start).tolist() for each in levels]
+                elif isinstance(curve, Constant):
+                    columns[k] = [[curve.value if each == order else 0.0] * len(since) for each in levels]
+                else:
+                    rows = rows_at(curve, time.tolist(), [each - order for each in levels], after)
+                    columns[k] = list(zip(*rows, strict=True))
+            base, value, rate = self.base.item(dof), self.value.item(dof), self.rate.item(dof) * (order == 2)
+            for level, column in zip(levels, columns[k], strict=True):
+                if level == 0:
+                    found += [each * value + (base + rate * late) for each, late in zip(column, since, strict=True)]
+                else:
+                    found += [each * value + rate if level == 1 else each * value for each in column]
+        return np.array(found).reshape(len(dofs), len(levels), len(since)).transpose(1, 2, 0).copy()
 
     def with_rotations(self, u: Floats, v: Floats, time: float) -> tuple[Floats, Floats]:
         """u and v (3n + 3b,): those of the nodes (3n,), then the rotations of the bodies at a time, without waves."""

@@ -243,23 +243,36 @@ def derivatives(curve: Curve, time: Floats, orders: Sequence[int], after: bool =
     time = np.asarray(time, float)
     if isinstance(curve, Constant):
         return [np.full(len(time), curve.value if order == 0 else 0.0) for order in orders]
+    if len(time) <= SHORT:
+        return list(np.array(rows_at(curve, time.tolist(), orders, after)).reshape(-1, len(orders)).T)
     if isinstance(curve, Follow):
         time = time - curve.origin
         if curve.amplitude.definition == "SWEEP":
             return [_sweep(curve.amplitude, time, order, after) for order in orders]
         if curve.amplitude.definition == "PERIODIC":
-            if len(time) > SHORT:
-                return _periodic(curve.amplitude, time, orders, after)
-            rows = [_periodic_at(curve.amplitude, each, orders, after) for each in time.tolist()]
-            return list(np.array(rows).reshape(-1, len(orders)).T)
+            return _periodic(curve.amplitude, time, orders, after)
         breaks, coefficients = _segments(curve.amplitude)
     else:
         breaks, coefficients, *_ = curve.table()
-    if len(time) <= SHORT:
-        rows = [_derivatives_at(breaks, coefficients, each, orders, after) for each in time.tolist()]
-        return list(np.array(rows).reshape(-1, len(orders)).T)
     local, chosen = _pieces(breaks, coefficients, time, after)
     return [_sum(chosen, local, order) for order in orders]
+
+
+def rows_at(curve: Curve, times: Sequence[float], orders: Sequence[int], after: bool = False) -> list[list[float]]:
+    """``derivatives`` at few times, row by row, with Python floats; the result is identical to the last bit."""
+    if isinstance(curve, Constant):
+        return [[curve.value if order == 0 else 0.0 for order in orders] for _ in times]
+    if isinstance(curve, Follow):
+        own, times = curve.amplitude, [time - curve.origin for time in times]
+        if own.definition == "SWEEP":
+            columns = (_sweep(own, np.array(times), order, after).tolist() for order in orders)
+            return [list(row) for row in zip(*columns, strict=True)]
+        if own.definition == "PERIODIC":
+            return [_periodic_at(own, time, orders, after) for time in times]
+        breaks, coefficients = _segments(own)
+    else:
+        breaks, coefficients, *_ = curve.table()
+    return [_derivatives_at(breaks, coefficients, time, orders, after) for time in times]
 
 
 def _derivatives_at(

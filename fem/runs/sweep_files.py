@@ -26,8 +26,8 @@ CASES = tuple(f"load_cases.{form}" for form in FORMATS)
 """Tables of load cases."""
 TEXTS = ("verdict", "case", "quantity", "kind", "source")
 """Columns of tables of CSV that hold no numbers."""
-PIECE = 1 << 18
-"""Bytes of a file that are read at once; what is made of them stays in the cache."""
+PIECE, LARGE = 1 << 18, 1 << 22
+"""Bytes of a file that are read at once: what is made of them stays in the cache; few waits for Python's lock."""
 Head = Mapping[str, np.dtype[Any]]
 """Columns with their types: whole numbers, numbers, texts."""
 Blocks = Iterable[Mapping[str, NDArray[Any]]]
@@ -62,7 +62,7 @@ def checksum(path: Path) -> str:
     """Of a whole file."""
     found = blake2b(digest_size=16)
     with path.open("rb") as file:
-        while piece := file.read(PIECE):
+        while piece := file.read(LARGE):
             found.update(piece)
     return found.hexdigest()
 

@@ -300,6 +300,7 @@ class FanOut(Relay):
         self, sinks: Sequence[Sink], open_files: Callable[[], list[Sink]], timing: Timing, guard: InterruptGuard
     ) -> None:
         self._sinks = list(sinks)
+        self.hears_notices = any(sink.hears_notices for sink in self._sinks)
         self._open_files: Callable[[], list[Sink]] | None = open_files
         self._timing, self._guard = timing, guard
         self._stage = "assemble"

@@ -14,7 +14,7 @@ import numpy as np
 from fem.arrays import Floats, Ints, Matrix, Sparse
 from fem.assembly.equations import Independent, expand, reduction
 from fem.errors import ModelError
-from fem.forces.bar import GAP, INV_LENGTH, REF, Bars, P, heads, rows_of, senses
+from fem.forces.bar import GAP, INV_LENGTH, REF, Bars, P
 from fem.forces.laws import LEG, LINEAR
 from fem.linear.factors import solve_dense, solve_pivoting, start_vector
 from fem.solve.newton.groups import Motion
@@ -34,7 +34,7 @@ NO_MASS = "but not all of their nodes have mass (*DENSITY, *MASS)"
 def multiply(stage: StepSystem, x: Floats) -> Floats:
     """G x, one number for each constraint (``heads``)."""
     rows, dofs, values = stage.rod_gradients()
-    return np.bincount(rows, values * x[dofs], minlength=len(heads(stage.bars))).astype(float)
+    return np.bincount(rows, values * x[dofs], minlength=len(stage.rods.heads)).astype(float)
 
 
 def multiply_transposed(stage: StepSystem, pull: Floats) -> Floats:
@@ -46,8 +46,8 @@ def multiply_transposed(stage: StepSystem, pull: Floats) -> Floats:
 def gaps(stage: StepSystem) -> tuple[Floats, Floats]:
     """Gaps (l^2 - L0^2)/2 of each constraint at the evaluated state, and the strains gap / L0^2."""
     bars = stage.bars
-    gap = np.bincount(rows_of(bars), stage.work.tangent.bar_tangent[GAP, bars.rods]).astype(float)
-    inverse = bars.constants[INV_LENGTH, heads(bars)]
+    gap = np.bincount(stage.rods.row, stage.work.tangent.bar_tangent[GAP, bars.rods]).astype(float)
+    inverse = stage.rods.inverse
     return gap, gap * inverse * inverse
 
 
@@ -55,10 +55,10 @@ def over_independent(stage: StepSystem, free: Ints) -> Matrix:
     """G over the independent dofs (``free`` 1) as a sparse or, if small, dense matrix."""
     rows, dofs, values = stage.rod_gradients()
     count = int(np.count_nonzero(free == 1))
-    if count + len(heads(stage.bars)) <= DENSE and len(stage.equations.slave) == 0:
+    if count + len(stage.rods.heads) <= DENSE and len(stage.equations.slave) == 0:
         column = np.cumsum(free == 1) - 1
         inside = free[dofs] == 1
-        matrix = np.zeros((len(heads(stage.bars)), count))
+        matrix = np.zeros((len(stage.rods.heads), count))
         np.add.at(matrix, (rows[inside], column[dofs[inside]]), values[inside])
         return matrix
     return rod_matrix(stage) @ reduction(free, stage.equations)
@@ -69,7 +69,7 @@ def rod_matrix(stage: StepSystem) -> Sparse:
     from scipy.sparse import coo_array
 
     rows, dofs, values = stage.rod_gradients()
-    return coo_array((values, (rows, dofs)), shape=(len(heads(stage.bars)), stage.system.size)).tocsr()
+    return coo_array((values, (rows, dofs)), shape=(len(stage.rods.heads), stage.system.size)).tocsr()
 
 
 def dense(matrix: Matrix) -> Floats:
@@ -80,10 +80,9 @@ def dense(matrix: Matrix) -> Floats:
 def check_constraints(stage: StepSystem, motion: Motion) -> None:
     """ModelError: a rod does not have its length, joins two supported nodes, or depends on other constraints.
     The state must have been evaluated into ``stage.work``."""
-    rods = heads(stage.bars)
+    rods, inverse = stage.rods.heads, stage.rods.inverse
     if len(rods) == 0:
         return
-    inverse = stage.bars.constants[INV_LENGTH, rods]
     _, strain = gaps(stage)
     # Rods on supports that are about to move are checked after the first solve.
     still = np.ones(stage.system.size, np.bool_)
@@ -109,7 +108,7 @@ def stretch_of(bars: Bars, index: int, strain: float) -> float:
 
 def _refuse_dependent(stage: StepSystem) -> None:
     """ModelError that names the rods whose constraints depend on each other."""
-    rods = heads(stage.bars)
+    rods = stage.rods.heads
     free = stage.nodes.dof_kind
     inside = _of_ends(np.flatnonzero(free.reshape(-1, 3).any(axis=1)), stage) > 0
     if not inside.all():
@@ -133,7 +132,7 @@ def _refuse_dependent(stage: StepSystem) -> None:
 
 def _of_ends(nodes: Ints, stage: StepSystem) -> Ints:
     """Number of ends of each rod that are among these nodes."""
-    return np.bincount(rows_of(stage.bars), np.isin(stage.bars.nodes[stage.bars.rods], nodes).sum(axis=1)).astype(int)
+    return np.bincount(stage.rods.row, np.isin(stage.bars.nodes[stage.bars.rods], nodes).sum(axis=1)).astype(int)
 
 
 def _null_vector(matrix: Matrix) -> Floats | None:
@@ -162,7 +161,7 @@ def _null_vector(matrix: Matrix) -> Floats | None:
 def refuse_stretching(stage: StepSystem, before: Floats, ropes: Ints) -> None:
     """ModelError: initial velocities ``before`` (3n,) of the deck change the length of a rod that is not a rope.
     The state must have been evaluated into ``stage.work``."""
-    rods = heads(stage.bars)
+    rods = stage.rods.heads
     rate = np.where(np.isin(rods, ropes), 0.0, multiply(stage, before) / _lengths(stage))
     worst = int(np.abs(rate).argmax())
     if abs(rate[worst]) > SAME_RATE * float(np.abs(before).max(initial=0.0)):
@@ -208,7 +207,7 @@ def consistent_velocities(stage: StepSystem, motion: Motion, mass: Matrix, jumps
 
 def _lengths(stage: StepSystem) -> Floats:
     """Norms of the gradients of rods."""
-    return np.asarray(np.sqrt((stage.work.tangent.bar_tangent[P : P + 3, heads(stage.bars)] ** 2).sum(axis=0)))
+    return np.asarray(np.sqrt((stage.work.tangent.bar_tangent[P : P + 3, stage.rods.heads] ** 2).sum(axis=0)))
 
 
 def consistent_accelerations(
@@ -216,28 +215,28 @@ def consistent_accelerations(
 ) -> bool:
     """Write a_0 and the multipliers' forces into ``motion``; False if the mass of the free dofs is singular.
     right  (3n,) f_ext - f_int - C v - M (known accelerations);  known (3n,)  accelerations of supports"""
-    target = -centripetal(stage.bars, motion.u, motion.v) - multiply(stage, known)
+    target = -centripetal(stage, motion.u, motion.v) - multiply(stage, known)
     found = solve_saddle(stage, mass, right, target, free)
     if found is None:
         return False
     motion.a[:] = known + found[0]
-    motion.multiplier[stage.bars.rods] += found[1][rows_of(stage.bars)]
+    motion.multiplier[stage.bars.rods] += found[1][stage.rods.row]
     motion.force[:] += multiply_transposed(stage, found[1])
     return True
 
 
-def centripetal(bars: Bars, u: Floats, v: Floats) -> Floats:
+def centripetal(stage: StepSystem, u: Floats, v: Floats) -> Floats:
     """|v_j - v_i|^2 of the rods (stops: minus that); zero where they are geometrically linear; ``turning`` of branches
     over pulleys."""
-    kinds, moves = bars.kinds[bars.rods, 0], relative(bars, v)
-    square = (moves**2).sum(axis=1)
-    rate = np.where(kinds == LINEAR, 0.0, senses(bars, bars.rods) * square)
+    bars, moves = stage.bars, relative(stage.bars, v)
+    kinds, square = bars.kinds[bars.rods, 0], (moves**2).sum(axis=1)
+    rate = np.where(kinds == LINEAR, 0.0, stage.rods.sense * square)
     if (legs := kinds >= LEG).any():
         way = bars.constants[REF : REF + 3, bars.rods].T + relative(bars, u)
         length = np.sqrt((way**2).sum(axis=1))
         across = (square - ((way * moves).sum(axis=1) / length) ** 2) / length
         rate = np.where(legs, across / bars.constants[INV_LENGTH, bars.rods], rate)
-    return np.bincount(rows_of(bars), rate, minlength=len(heads(bars))).astype(float)
+    return np.bincount(stage.rods.row, rate, minlength=len(stage.rods.heads)).astype(float)
 
 
 def relative(bars: Bars, x: Floats) -> Floats:

@@ -42,6 +42,8 @@ from fem.solve.step_system import Patience, StepSystem
 
 SINGULAR = -1
 """Outcome of a chunk whose linear system had no solution."""
+MOST_MARCHES = 5
+"""Arrays for which the march is kept: of chunks, and of parts of increments with taut and with slack ropes."""
 HANDED_ON = ("environment", "linear_bars", "gone", "shed", "has_started", "told", "lags")
 """State passed from one step to the next besides motion and time."""
 
@@ -206,7 +208,7 @@ class StepState:
     thermal          (m,) present thermal strain
     is_compiled      the Newton march runs as machine code
     again            the arrays of the last chunk, if they can be used again
-    go_on            function that computes it, made from ``marching``
+    go_on            function that computes it, made from ``marching``;  marches  these of the last few arrays
     """
 
     stage: StepSystem
@@ -215,6 +217,7 @@ class StepState:
     again: Refill | None = None
     marching: tuple[Any, ...] = (None,) * 8
     go_on: Callable[..., int] = march
+    marches: tuple[tuple[tuple[Any, ...], Callable[..., int]], ...] = ()
 
     def __init__(
         self, run: RunState, plan: StepPlan, clock: Clock | ArcClock, schedule: Schedule, start: StepStart
@@ -242,19 +245,27 @@ class StepState:
         """Newton's march through a chunk of the run; not used for trial increments."""
         return self.try_out(control, chunk, kept, ropes)
 
+    def _known(self, parts: tuple[Any, ...]) -> Callable[..., int] | None:
+        """The function for these arrays, if it has been made."""
+        for known, go_on in self.marches:
+            if all(map(is_, parts, known)):
+                self.marching, self.go_on = known, go_on
+                return go_on
+        return None
+
     def try_out(self, control: Ints, chunk: Loading, kept: Ledger, ropes: Ropes, end: int | None = None) -> int:
         """Call the Newton march until it needs no more linear solves from here. ropes: those it watches."""
         stage, motion, end = self.stage, self.progress.motion, end or len(chunk.dt)
         parts = control, chunk, kept, ropes, stage, stage.nodes, stage.coefficients, stage.choice
-        if all(map(is_, parts, self.marching)):
-            go_on = self.go_on
-        else:
+        go_on = self.go_on if all(map(is_, parts, self.marching)) else self._known(parts)
+        if go_on is None:
             passage = stage.passage(chunk, motion, kept)
             through = end, control, self.arc, passage._replace(problem=passage.problem._replace(ropes=ropes))
             go_on = bound(march, *through)
             self.is_compiled = self.is_compiled or is_compiled(march, *through)
             if self.again or len(chunk.dt) == 1:
                 self.marching, self.go_on = parts, go_on
+                self.marches = ((parts, go_on), *self.marches[: MOST_MARCHES - 1])
         if not self.is_compiled:
             end = min(end, int(control[CONTROL.increment]) + self.progress.few)
         reason = NEED_SOLVE if control[CONTROL.waiting] else go_on(end)

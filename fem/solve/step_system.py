@@ -5,7 +5,7 @@ from the iterative to the direct linear solver.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -43,6 +43,19 @@ NEAR_FLOOR = 1e-6
 """Relative residual below which an increment that iterates to rounding error may stop when it no longer decreases."""
 
 
+class Rods(NamedTuple):
+    """Constraints of the rods of some bars: heads (c,) and row (r,) as ``bar.heads`` and ``rows_of`` have them, sense
+    (r,), inverse (c,) lengths; rows and dofs of their gradients (``rod_places``)."""
+
+    bars: Bars
+    heads: Ints
+    row: Ints
+    sense: Floats
+    inverse: Floats
+    rows: Ints
+    dofs: Ints
+
+
 @dataclass(slots=True)
 class StepSystem:
     """Arrays of a step. tangent and direct solvers: made on demand; recorded: common arrays of all records;
@@ -66,7 +79,7 @@ class StepSystem:
     free_shapes: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     loose: str = ""
     _tangent: SparseTangent | None = field(default=None)
-    _rods: tuple[Any, ...] = ()
+    _rods: Rods | None = None
     opened: DirectSolver | SaddleSolver | None = field(default=None)
     opened_mass: DirectSolver | None = field(default=None)
 
@@ -98,11 +111,19 @@ class StepSystem:
             self._tangent = SparseTangent(self.system, self.nodes.dof_kind, self.equations)
         return self._tangent
 
+    @property
+    def rods(self) -> Rods:
+        """Its constraints."""
+        if not (self._rods and self._rods.bars is self.bars):
+            bars, heads = self.bars, bar.heads(self.bars)
+            own = heads, bar.rows_of(bars), bar.senses(bars, bars.rods), bars.constants[bar.INV_LENGTH, heads]
+            self._rods = Rods(bars, *own, *bar.rod_places(bars))
+        return self._rods
+
     def rod_gradients(self) -> tuple[Ints, Ints, Floats]:
-        """Rows, dofs and values of the gradients of rods, of the state evaluated last; places are looked up once."""
-        if not (self._rods and self._rods[0] is self.bars):
-            self._rods = (self.bars, *bar.rod_places(self.bars))
-        return self._rods[1], self._rods[2], bar.rod_values(self.bars, self.work.tangent.bar_tangent)
+        """Rows, dofs and values of the gradients of rods, of the state evaluated last."""
+        rods = self.rods
+        return rods.rows, rods.dofs, bar.rod_values(self.bars, self.work.tangent.bar_tangent)
 
     @property
     def direct(self) -> DirectSolver | SaddleSolver:

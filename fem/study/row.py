@@ -323,7 +323,7 @@ class InLanes(SilentSink):
 class RowSink(TotalsSink):
     """Makes the row of one run, also of one that fails."""
 
-    hears_notices = False
+    hears_notices = counts_exchange = False
 
     def __init__(self, model: Model, layout: Layout) -> None:
         super().__init__(model)

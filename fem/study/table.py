@@ -11,6 +11,8 @@ import csv
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -42,6 +44,8 @@ IDENTITY = ("deck", "grid", "columns", "versions")
 """What must be equal for a sweep to go on where it stopped."""
 LOST = "lost"
 DONE = f",{COMPLETED},".encode()
+UNREADABLE = ValueError, IndexError, TypeError, OverflowError, csv.Error
+"""What lines may raise that this program has not written."""
 CHUNK, BLOCK = 10_000, 65_536
 """Rows whose text is made at once, and those of a block of another format."""
 CONTINUES = "repeat the command to continue"
@@ -268,18 +272,23 @@ class SweepTable:
         """Take over the rows of an earlier start that are as they were written; the files stay where all are."""
         path = table_in(folder)
         self.found = path.name
-        whole = {"file": path.name, "blake2b": checksum(path) if path.is_file() else ""}
-        is_intact = record.get("table") == whole
-        if path.name != TABLE:
-            if is_intact:
-                self._take_columns(read_columns(path))
-            else:
-                self.broken = len(self._given)
-        elif is_intact:
-            for number, piece in enumerate(line_pieces(path)):
-                self._take(piece if number else piece.partition(b"\n")[2])
-        else:
+        written = record.get("table")
+        with ThreadPoolExecutor(1) as pool:  # the checksum, which needs no lock of Python, while lines are read
+            its = pool.submit(checksum, path) if path.is_file() else None
+            if its and path.name == TABLE and isinstance(written, dict) and written.get("file") == TABLE:
+                with suppress(*UNREADABLE), np.errstate(invalid="ignore"):  # of lines that are not as they were written
+                    for number, piece in enumerate(line_pieces(path)):
+                        self._take(piece if number else piece.partition(b"\n")[2])
+        whole = {"file": path.name, "blake2b": its.result() if its else ""}
+        is_intact = written == whole
+        if path.name == TABLE and not is_intact:
+            self.values[:], self.is_done[:] = np.nan, False
+            self.verdicts.clear()
             self._read_lines(folder)
+        elif path.name != TABLE and is_intact:
+            self._take_columns(read_columns(path))
+        elif path.name != TABLE:
+            self.broken = len(self._given)
         if is_intact and self.is_done.all() and path.name == table_name(self._form):
             self._whole = whole
 

@@ -22,9 +22,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for_one
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
+from queue import SimpleQueue
 from types import ModuleType
 from typing import Any, Protocol, TypeAlias
 
@@ -123,7 +125,7 @@ class Team(Protocol):
 
 
 class Worker:
-    """A process, this end of its pipe, and the block that it computes."""
+    """A process, this end of its pipe, and its blocks: the first is computed, others wait in the process."""
 
     def __init__(self) -> None:
         context = get_context("spawn")
@@ -132,16 +134,17 @@ class Worker:
         with without_main(), without_interrupts():
             self.process.start()
         there.close()
-        self.block: Block | None = None
+        self.blocks: deque[Block] = deque()
 
     def give(self, block: Block) -> None:
-        """Begin a block; if the process is dead, that shows when it is waited for."""
-        self.block = block
+        """One more block; if the process is dead, that shows when it is waited for."""
+        self.blocks.append(block)
         with suppress(OSError):
             self.pipe.send(block)
 
     def take(self) -> Outcome:
-        self.block = None
+        """Of its first block."""
+        self.blocks.popleft()
         try:
             return received(self.pipe.recv())
         except (OSError, EOFError):
@@ -164,26 +167,57 @@ class ProcessTeam:
         self.workers: list[Worker] = []
 
     def submit(self, block: Block) -> None:
-        idle = next(worker for worker in self.workers if worker.block is None)
-        if not idle.process.is_alive():
-            self.workers.remove(idle)
-            idle = Worker()
-            self.workers.append(idle)
-        idle.give(block)
+        free = min(self.workers, key=lambda worker: len(worker.blocks))
+        if not (free.blocks or free.process.is_alive()):
+            self.workers.remove(free)
+            free = Worker()
+            self.workers.append(free)
+        free.give(block)
 
     def collect(self) -> list[tuple[Block, Outcome]]:
         """Answers of those that have ended."""
-        busy: dict[Any, Any] = {worker.pipe: worker for worker in self.workers if worker.block is not None}
-        ready = [busy[pipe] for pipe in wait(list(busy))]
-        return [(worker.block, worker.take()) for worker in ready]
+        return self._ended(None)
+
+    def _ended(self, timeout: float | None) -> list[tuple[Block, Outcome]]:
+        """Of the first block of each worker that has an answer; what else a dead one had is given to others."""
+        busy: dict[Any, Worker] = {worker.pipe: worker for worker in self.workers if worker.blocks}
+        ready = [busy[pipe] for pipe in wait(list(busy), timeout)]
+        ended = [(worker.blocks[0], worker.take()) for worker in ready]
+        waiting = [worker.blocks.popleft() for worker in ready if worker.pipe.closed for _ in range(len(worker.blocks))]
+        for block in waiting:
+            self.submit(block)
+        return ended
+
+
+class WorkingTeam(ProcessTeam):
+    """Processes, each with one block ahead, and this process: it computes a block whenever no other has an answer."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+        self.capacity = AHEAD * count + 1
+        self.own: Block | None = None
+
+    def submit(self, block: Block) -> None:
+        if self.own is None and block.losses == 0 and all(worker.blocks for worker in self.workers):
+            self.own = block
+        else:
+            super().submit(block)
+
+    def collect(self) -> list[tuple[Block, Outcome]]:
+        if self.own is None:
+            return super().collect()
+        if not (ended := self._ended(0.0)):
+            block, self.own = self.own, None
+            ended = [(block, outcome_of(block))]
+        return ended
 
 
 @contextmanager
-def process_team(count: int) -> Iterator[ProcessTeam]:
-    """``count`` processes that end with this one, whichever way it ends."""
-    team = ProcessTeam(count)
+def process_team(count: int, works: bool = False) -> Iterator[ProcessTeam]:
+    """``count`` processes that end with this one, whichever way it ends. works: this one is one of them, and works."""
+    team = WorkingTeam(count - 1) if works else ProcessTeam(count)
     try:
-        for _ in range(count):
+        for _ in range(count - works):
             team.workers.append(Worker())
         yield team
     except BaseException:
@@ -240,14 +274,30 @@ def serve(pipe: Connection) -> None:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
     threading.Thread(target=end_with_parent, daemon=True).start()
+    blocks: SimpleQueue[bytes | None] = SimpleQueue()
+    threading.Thread(target=receive, args=(pipe, blocks), daemon=True).start()
+    with suppress(OSError):
+        while (content := blocks.get()) is not None:
+            found = outcome_of(content)
+            pipe.send(found if isinstance(found, str) else sent(found))
+
+
+def receive(pipe: Connection, blocks: SimpleQueue[bytes | None]) -> None:
+    """Take blocks as they come, so that whoever sends them never waits; None: there are no more."""
     with suppress(EOFError, OSError):
         while True:
-            content = pipe.recv_bytes()
-            try:
-                answer = sent(pickle.loads(content).solve())
-            except Exception as error:  # runs report their failures as answers: this is one of the machine
-                answer = lost_by(error)
-            pipe.send(answer)
+            blocks.put(pipe.recv_bytes())
+    blocks.put(None)
+
+
+def outcome_of(block: Block | bytes) -> Outcome:
+    """Answers of a block, which may be pickled. Runs report their failures as answers: an error is one of the
+    machine."""
+    try:
+        its: Block = pickle.loads(block) if isinstance(block, bytes) else block
+        return its.solve()
+    except Exception as error:
+        return lost_by(error)
 
 
 def sent(answers: list[Answer]) -> Any:
@@ -295,16 +345,17 @@ def end_with_parent() -> None:
         os._exit(1)
 
 
-START_UP = 5.0
-"""Seconds of work left that are worth starting processes for (a start takes one or two)."""
+START_UP, AHEAD = 3.0, 2
+"""Seconds of work left that are worth starting processes for (a start takes one or two); blocks that each may have:
+the second one waits for it, while this process computes one of its own."""
 THREADS_START_UP, LANES_SPARE = 0.1, 3.0
 """The same of threads; how many times as fast as alone runs are together, if they are lanes."""
-BLOCK_SECONDS = 0.5
+BLOCK_SECONDS, LAST_SECONDS = 0.5, 0.05
 LARGEST_BLOCK = 512
 BLOCK_NUMBERS = 2**24
 """Numbers of all increments of a block, 128 MB."""
 BLOCKS_PER_WORKER = 4
-"""Where there are enough points, each worker gets at least so many blocks: all end at about the same time."""
+"""No block is more than this part of what is left for each worker: all end at about the same time."""
 RUN_SECONDS, BAR_SECONDS = 1e-3, 2e-7
 """Guessed cost of a run, and of a bar in an increment: these decide where things run, never what comes out."""
 FEWEST, TRIAL = 64, 32
@@ -340,7 +391,8 @@ def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iter
         measured, most, are_lanes = yield from begin_together(line, count)
         if measured:
             parts, count = blocks(line, len(line), count, measured, most), min(count, len(line))
-            team_of = process_team if measured * len(line) > START_UP else thread_team
+            of_processes = partial(process_team, works=measured < BLOCK_SECONDS)
+            team_of = of_processes if measured * len(line) > START_UP else thread_team
             if count > 1 and measured * len(line) > (THREADS_START_UP if are_lanes else START_UP):
                 with team_of(count) as team:
                     yield from spread(team, (Block(part, in_lanes=True) for part in parts))
@@ -352,7 +404,7 @@ def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iter
         seconds = measured or sum(map(likely_seconds, models_of([job]).values()))
         if min(count, left) > 1 and seconds * left > START_UP:
             line.put_back(1)
-            with process_team(min(count, left)) as team:
+            with process_team(min(count, left), works=seconds < BLOCK_SECONDS) as team:
                 yield from spread(team, map(Block, blocks(line, left, count, seconds)))
             return
         began = time.perf_counter() - work.spent
@@ -431,10 +483,16 @@ def likely_increments(model: Model) -> float:
 def blocks(
     jobs: Iterator[Job], left: int, workers: int, seconds: float, most: int = LARGEST_BLOCK
 ) -> Iterator[Sequence[Job]]:
-    """Jobs in blocks of about ``BLOCK_SECONDS``, at ``seconds`` a job; at most ``most``."""
-    fair = -(-left // (BLOCKS_PER_WORKER * workers))
-    size = max(1, min(fair, most, int(BLOCK_SECONDS / seconds)))
-    while block := jobs.block(size) if isinstance(jobs, JobQueue) else tuple(islice(jobs, size)):
+    """Jobs in blocks of ``LAST_SECONDS`` to ``BLOCK_SECONDS``, at ``seconds`` a job, the last ones the shortest; at
+    most ``most``."""
+    parts = BLOCKS_PER_WORKER * workers
+    least, most = min(-(-left // parts), int(LAST_SECONDS / seconds)), min(most, int(BLOCK_SECONDS / seconds))
+    while True:
+        size = max(1, min(most, max(least, -(-left // parts))))
+        block = jobs.block(size) if isinstance(jobs, JobQueue) else tuple(islice(jobs, size))
+        if not block:
+            return
+        left -= len(block)
         yield block
 
 

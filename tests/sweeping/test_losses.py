@@ -29,11 +29,13 @@ MODEL = parse_deck(SWING)
 
 @dataclass(frozen=True)
 class Deadly(Question):
-    """A question that kills its process so many times, counted by files; then it is answered."""
+    """A question that kills its process so many times, counted by files; then it is answered. spared: a process that
+    it does not kill"""
 
     folder: Path
     deaths: Mapping[int, int]
     point: int
+    spared: int = 0
     kind: ClassVar[str] = "deadly"
     counts: ClassVar[tuple[str, ...]] = ("tries",)
 
@@ -43,13 +45,13 @@ class Deadly(Question):
     def solve(self, model: Any, point: int, history: bool) -> tuple[str, tuple[int | float, ...], None]:
         tries = len(list(self.folder.glob(f"{self.point}_*")))
         (self.folder / f"{self.point}_{tries}").touch()
-        if tries < self.deaths.get(self.point, 0):
+        if tries < self.deaths.get(self.point, 0) and os.getpid() != self.spared:
             os.kill(os.getpid(), signal.SIGKILL)
         return COMPLETED, (tries, 2.0 * self.point), None
 
 
-def work(folder: Path, deaths: Mapping[int, int], count: int, size: int) -> Iterator[Block]:
-    jobs = [Job(point, MODEL, Deadly(folder, deaths, point)) for point in range(count)]
+def work(folder: Path, deaths: Mapping[int, int], count: int, size: int, spared: int = 0) -> Iterator[Block]:
+    jobs = [Job(point, MODEL, Deadly(folder, deaths, point, spared)) for point in range(count)]
     return (Block(tuple(jobs[start : start + size])) for start in range(0, count, size))
 
 
@@ -70,6 +72,17 @@ def test_a_point_whose_process_dies_is_tried_again_alone(tmp_path, processes, si
     tries = [len(list(tmp_path.glob(f"{point}_*"))) for point in range(9)]
     assert tries[4] == 2 + (size > 1) and max(tries) <= 2 + (size > 1)  # two of its own, one in its block
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids if pid)
+
+
+def test_a_block_that_waits_in_a_process_that_dies_is_given_to_another(tmp_path):
+    """Beside the process that asks, which computes blocks of its own."""
+    with process_team(2, works=True) as team:
+        assert len(team.workers) == 1 and team.capacity == 3
+        parts = spread(team, work(tmp_path, {0: 1, 1: 1}, 12, 2, os.getpid()))
+        answers = [answer for part in parts for answer in part]
+    assert sorted(answer.point for answer in answers) == list(range(12))
+    assert all((answer.verdict, answer.row[1]) == (COMPLETED, 2.0 * answer.point) for answer in answers)
+    assert len(list(tmp_path.glob("0_*"))) == 2
 
 
 def test_processes_that_die_one_after_the_other_end_the_sweep(tmp_path):

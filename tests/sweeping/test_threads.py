@@ -100,7 +100,7 @@ def test_threads_are_for_short_work_and_processes_for_long(monkeypatch, seconds,
     model, found = parse_deck(SWING), []
 
     @contextmanager
-    def team_of(name: str, count: int) -> Iterator[None]:
+    def team_of(name: str, count: int, works: bool = False) -> Iterator[None]:
         found.append(name)
         yield None
 

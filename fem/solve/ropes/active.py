@@ -25,7 +25,7 @@ from fem.solve.newton.groups import CONTROL, ROW, Ledger, Loading, Motion
 from fem.solve.rods import SAME_LENGTH, dense, over_independent
 from fem.solve.rope_states import positions
 from fem.solve.ropes.complementarity import DEPENDENT
-from fem.solve.ropes.watched import Failed, Watched, copy_of, restore
+from fem.solve.ropes.watched import Failed, Piece, Watched, copy_of, restore
 from fem.solve.start import evaluate_rods, evaluate_start
 from fem.solve.statics.mechanisms import MECHANISM, hold_unrestrained, softest
 from fem.solve.step_system import NO_ROPES, StepSystem, loading_at
@@ -176,12 +176,12 @@ class ActiveSet(Watched):
         except ModelError as error:
             raise ModelError(f"{error}{self._slack()}") from error
         try:
-            _, kept, chunk = self._march(begin, end, dt, NO_ROPES)
+            piece = self._march(Piece(step_run, self.ropes, begin, end, dt), NO_ROPES)
         except Failed:
             restore(motion, saved)
             self._refuse_mechanism(begin)
             raise
-        return kept, chunk, self._off(motion)
+        return piece.kept, piece.chunk, self._off(motion)
 
     def _off(self, motion: Motion) -> Floats:
         """(r,) compression as a fraction of the largest force, or strain of slack ropes that are too long; 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -68,6 +69,8 @@ def complementarity(
     """Pulls p with W p = right where they act; one-sided ones act only while p >= 0, else W p >= right.
     compliance (r, r), right (r,) with rounding errors ``noise``, one_sided (r,); returns p (r,) and which act (r,).
     NoPulls: there are none."""
+    if len(right) == 1 and math.isfinite(right[0]):
+        return _lone(compliance.item(0), right.item(0), bool(one_sided[0]))
     scale = 1.0 / np.sqrt(np.diag(compliance))
     matrix, load = scale[:, None] * compliance * scale, scale * right
     size, off = float(np.abs(load).max(initial=0.0)), np.zeros(len(load))
@@ -80,6 +83,14 @@ def complementarity(
             if off.max(initial=0.0) <= 0.0 and np.abs(pull).max(initial=0.0) <= LARGE * size:
                 return scale * _least(matrix, load, pull, one_sided, allowed), acts
     raise NoPulls(int(off.argmax()))
+
+
+def _lone(compliance: float, right: float, one_sided: bool) -> tuple[Floats, Flags]:
+    """The only pull and whether it acts, with Python floats; the result is identical to the last bit."""
+    scale = 1.0 / math.sqrt(compliance)
+    acts = right > 0.0 or not one_sided
+    pull = scale * (scale * right * (1.0 / (scale * compliance * scale))) if acts else 0.0
+    return np.array([pull]), np.array([acts])
 
 
 def _least(matrix: Floats, load: Floats, pull: Floats, one_sided: Flags, allowed: Floats) -> Floats:

@@ -22,13 +22,14 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.forces.bar import heads
+from fem.solve import outcome
 from fem.solve.newton.balance import note_increment
 from fem.solve.newton.gaps import AWAY
 from fem.solve.newton.groups import CONTROL, MEMORY, ROW, Ledger, Loading, Motion
 from fem.solve.rope_states import gaps_of
 from fem.solve.ropes.complementarity import NoPulls, move_to_nearest
 from fem.solve.ropes.instants import ALLOWED, Switched
-from fem.solve.ropes.watched import Failed, Marched, copy_of, restore
+from fem.solve.ropes.watched import Failed, Piece, copy_of, restore
 from fem.solve.step_system import NO_ROPES, loading_at
 
 RESOLUTION, FRACTION = 1e-10, 1e-7
@@ -82,27 +83,27 @@ class Events(Switched):
             self._look_at_shared(end)
             self._note(kept, chunk)
         self.tell()
-        return kept, chunk
+        return outcome.copy_of(kept, np.zeros(1, np.int64)), chunk._replace(thermal_end=chunk.thermal_end.copy())
 
     def _through(self, begin: float, end: float, dt: float) -> tuple[Ledger, Loading]:
         """Pass all events of an increment."""
         iterations, self.now = 0.0, begin
-        for _ in range(MOST_EVENTS):
+        for turn in range(MOST_EVENTS):
             now, nothing = self.now, np.zeros(len(self.taut), np.bool_)
-            if end - now >= self._short:
-                control, kept, chunk = self._march(now, end, dt if now == begin else end - now, self.ropes)
-                iterations += kept.increments[0, ROW.iterations]
-                if control[CONTROL.increment] == 1:
+            if turn > 0 and end - now >= self._short:  # the first march to the end was that of the chunk
+                piece = self._march(self._piece(now, end, dt if now == begin else end - now), self.ropes)
+                iterations += piece.kept.increments[0, ROW.iterations]
+                if piece.control[CONTROL.increment] == 1:
                     if self.leaves.any():
                         self._arrive(end)
                         self._change(self.step_run.progress.motion, end, nothing, nothing)
-                        self._note(kept, chunk)
+                        self._note(piece.kept, piece.chunk)
                     break
             step, at = self._first(now, end)
             if step == 0.0 and self._let_leave(at & ~self.states.basis, now, end):
                 continue
             if step > 0.0:
-                control, kept, chunk = self._march(now, now + step, step, NO_ROPES)
+                piece = self._march(self._piece(now, now + step, step), NO_ROPES)
                 self._arrive(end if end - now - step < self._sharp else now + step)
                 if self.now == end and not (at.any() or self.leaves.any()):  # there was no contact after all
                     break
@@ -111,12 +112,12 @@ class Events(Switched):
             released, stuck = self.states.basis & at, lingers & at & (step == 0.0)
             self._change(self.step_run.progress.motion, self.now, released, stuck)
             if self.now == end:
-                self._note(kept, chunk)
+                self._note(piece.kept, piece.chunk)
                 break
         else:
             raise NoInstant
-        kept.increments[0, ROW.iterations] = iterations
-        return kept, chunk
+        piece.kept.increments[0, ROW.iterations] = iterations
+        return piece.kept, piece.chunk
 
     # Ropes that leave their length
 
@@ -126,7 +127,7 @@ class Events(Switched):
         motion, late = self.step_run.progress.motion, at & ~self.leaves & (self.ropes.allowance > 0.0)
         if not late.any():
             return False
-        gap, ahead = self.trial(now, end, lambda: (self._gaps(motion), self._lengthening(motion, end - now)))
+        gap, ahead = self.trial(now, end, lambda _: (self._gaps(motion), self._lengthening(motion, end - now)))
         fresh = late & (ahead < LENGTHENS * gap)
         self.leaves |= fresh
         self.ropes.allowance[fresh] = np.maximum(self.ropes.allowance, 2.0 * gap)[fresh]
@@ -175,20 +176,22 @@ class Events(Switched):
         """Time to the first event of the increment, and the ropes that it concerns."""
         motion = self.step_run.progress.motion
         saved, basis = copy_of(motion), self.states.basis
-        room, known = list[Marched](), dict[float, tuple[Floats, tuple[Floats, Floats]]]()
+        known, has_slack = dict[float, tuple[Floats, tuple[Floats, Floats]]](), not basis.all()
 
-        def after(step: float) -> tuple[Floats, tuple[Floats, Floats]]:
+        def after(step: float, peaks: bool = False) -> tuple[Floats, tuple[Floats, Floats]]:
             """Excess of all ropes after ``step``, with constant states; where some are slack ``_peaks`` within it."""
             if step not in known:
-                known[step] = self.trial(begin, begin + step, lambda: read(step), room)
+                known[step] = self.trial(
+                    begin, begin + step, lambda piece: read(piece, step, peaks), saved, bool(known)
+                )
             return known[step]
 
-        def read(step: float) -> tuple[Floats, tuple[Floats, Floats]]:
-            found = self.excess(motion)
-            return found, (found, found) if basis.all() else self._peaks(step, saved, motion)
+        def read(piece: Piece, step: float, peaks: bool) -> tuple[Floats, tuple[Floats, Floats]]:
+            found = piece.excess()
+            return found, self._peaks(step, saved, motion) if peaks and has_slack else (found, found)
 
         short, now = self._short, self.excess(motion)
-        later = after(short)[0]
+        later = after(short, peaks=True)[0]
 
         def excess(step: float) -> Floats:
             """The same; that of short times is interpolated for taut ropes."""
@@ -197,7 +200,7 @@ class Events(Switched):
 
         def touch(step: float) -> float:
             """Time at which a slack rope that is too long only before ``step`` is longest; otherwise ``step``."""
-            peak, part = after(step)[1]
+            peak, part = after(step, peaks=True)[1]
             return step * float(part[~basis & (peak > limit)].min(initial=1.0))
 
         limit = np.where(basis, 0.0, self.ropes.allowance)
@@ -205,7 +208,7 @@ class Events(Switched):
         high = end - begin
         for _ in range(np.count_nonzero(~basis)):
             earlier = touch(high)
-            if not (earlier < high and np.any((after(earlier)[0] > limit) & ~basis)):
+            if not (earlier < high and np.any((after(earlier, peaks=True)[0] > limit) & ~basis)):
                 break
             high = earlier
         return EventSearch(excess, limit, now, basis, self.length, held, self._sharp).run(high)

@@ -15,7 +15,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints, Matrix
 from fem.errors import ModelError
-from fem.forces.bar import INV_LENGTH, RESTITUTION, heads, rows_of, senses, whole
+from fem.forces.bar import RESTITUTION, senses, whole
 from fem.solve.newton.evaluate import multiply_masses
 from fem.solve.newton.groups import ENERGY, Loading, Motion
 from fem.solve.rods import SAME_LENGTH, centripetal, dense, multiply, multiply_transposed, over_independent
@@ -83,7 +83,7 @@ class Instant:
         self.network = RopeNetwork(self.stage, mass)
         (self.mine,) = np.nonzero(near)
         self.taut, self.basis = taut[self.mine], basis[self.mine]
-        self.rods = heads(self.stage.bars)
+        self.rods = self.stage.rods.heads
         self.at = positions(self.rods, stages.ropes)[self.mine]
         self.one_sided = np.zeros(len(self.rods), np.bool_)
         self.one_sided[self.at] = True
@@ -199,15 +199,15 @@ class Instant:
         free = self.known + network.dofs.spread(network.solve(network.dofs.load(rest)))
         keep, one_sided, first = ~self.one_sided, self.one_sided.copy(), np.zeros(len(self.one_sided), np.bool_)
         keep[self.at], one_sided[self.at[held]], first[self.at] = stays, False, held
-        right = multiply(stage, free) + centripetal(stage.bars, motion.u, motion.v)
+        right = multiply(stage, free) + (turning := centripetal(stage, motion.u, motion.v))
         pull, acts = self._solve(keep, right, one_sided, free)
         motion.a[:] = free + network.change(pull)
         motion.lagged[:] = motion.a
         spend(stage, motion)
-        rest = np.where(acts, multiply(stage, motion.a) + centripetal(stage.bars, motion.u, motion.v), 0.0)
+        rest = np.where(acts, multiply(stage, motion.a) + turning, 0.0)
         self._verify(rest, float(np.abs(free).max(initial=0.0)) + float(np.abs(right).max(initial=0.0)))
         basis, pull = independent(network.rows, pull, acts, self.one_sided, first)
-        motion.multiplier[stage.bars.rods] += pull[rows_of(stage.bars)]
+        motion.multiplier[stage.bars.rods] += pull[stage.rods.row]
         motion.force[:] += multiply_transposed(stage, pull)
         write_reactions(stage, motion, self.chunk)
         return acts[self.at], basis[self.at]
@@ -215,7 +215,7 @@ class Instant:
     def _solve(self, chosen: Flags, right: Floats, one_sided: Flags, x: Floats) -> tuple[Floats, Flags]:
         """Pulls of the chosen rods and ropes, and which of them act. right (r,): computed from G x, x (3n,)."""
         (rows,) = np.nonzero(chosen)
-        length = 1.0 / self.stage.bars.constants[INV_LENGTH, self.rods[rows]]
+        length = 1.0 / self.stage.rods.inverse[rows]
         noise = RESTING * length * float(np.abs(x).max(initial=0.0))
         pull, acts = np.zeros(len(right)), np.zeros(len(right), np.bool_)
         try:
@@ -228,7 +228,7 @@ class Instant:
 
     def _verify(self, off: Floats, size: float) -> None:
         """NoPulls if rates of lengths (rods and ropes) have an error ``off`` that is too large for their ``size``."""
-        relative = np.abs(off) * self.stage.bars.constants[INV_LENGTH, self.rods]
+        relative = np.abs(off) * self.stage.rods.inverse
         if relative.max(initial=0.0) > EXACT * size:
             worst = int(relative.argmax())
             raise NoPulls(worst, int(self.rods[worst]))
@@ -491,13 +491,13 @@ class Shares:
     def put_in(self, motion: Motion, taut: Flags, now: float) -> None:
         """Multipliers, forces and reactions of all taut ropes (r,), instead of those that the march uses."""
         stage = self.stages.of(taut)
-        rods, row, equations = heads(stage.bars), rows_of(stage.bars), stage.equations
+        rods, row, equations = stage.rods.heads, stage.rods.row, stage.equations
         self._before = (motion.multiplier.copy(), motion.force.copy(), motion.reaction.copy())
         evaluate_rods(stage, motion, now)
         rows = dense(over_independent(stage, stage.nodes.dof_kind))
         is_rope = np.isin(rods, self.stages.ropes)
         pull = motion.multiplier[rods]
-        found = shared(rows, pull, is_rope, 1.0 / stage.bars.constants[INV_LENGTH, rods])
+        found = shared(rows, pull, is_rope, 1.0 / stage.rods.inverse)
         change = multiply_transposed(stage, found - pull)
         motion.multiplier[stage.bars.rods] = found[row]
         motion.force[:] += change

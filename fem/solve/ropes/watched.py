@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.assembly.environment import thermal_rows
 from fem.assembly.system import System
+from fem.compiled import bound
 from fem.errors import ModelError, listed
 from fem.forces.bar import FRICTION, INV_LENGTH, senses
+from fem.model.curves import Constant
 from fem.runs.record import Event
 from fem.solve.newton import groups
 from fem.solve.newton.gaps import excesses, peaks
-from fem.solve.newton.groups import CONTROL, LIMIT, ROW, Ledger, Loading, Motion, Ropes
+from fem.solve.newton.groups import CONTROL, LIMIT, ROW, Motion, Ropes
 from fem.solve.rods import SAME_LENGTH, stretch_of
-from fem.solve.rope_states import Stages, can_change, gaps_of
+from fem.solve.rope_states import MOST_KEPT, Stages, can_change, gaps_of
 from fem.solve.state import StepState
-from fem.solve.step_system import NO_ROPES, StepSystem, loading, record
+from fem.solve.step_system import NO_ROPES, StepSystem, loading, record, support_motion, thermal_mean, weighted
 
 
 class Failed(Exception):
@@ -31,8 +34,52 @@ class Failed(Exception):
 
 Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
 Read = TypeVar("Read")
-Marched: TypeAlias = tuple[Ints, Ledger, Loading]
-"""Where the march of an increment is, its record, its loads."""
+
+
+class Piece:
+    """One increment of any size, of a stage; its arrays serve for other increments, too.
+
+    control, kept, chunk  where its march is, its record, its loads
+    """
+
+    def __init__(self, step_run: StepState, ropes: Ropes, begin: float, end: float, dt: float) -> None:
+        self.stage, motion = step_run.stage, step_run.progress.motion
+        self.chunk = loading(self.stage, motion, np.array([begin, end]), np.array([dt]))
+        self.kept = record(self.stage, 1, step_run.nodes, step_run.elements)
+        self.control = np.zeros(len(CONTROL), np.int64)
+        self.control[CONTROL.judged] = 1
+        self._sums = self.control, self.kept.increments, self.kept.kinematics, self.kept.values
+        self._cases = [case for case in self.stage.loads.cases if not isinstance(case.curve, Constant)]
+        self._excess = np.zeros(len(ropes.bars))
+        self._excesses = bound(excesses, ropes, self.stage.bars, motion.u, motion.multiplier, self._excess)
+
+    def fits(self, step_run: StepState) -> bool:
+        """Whether an increment from the present state has the same supports that move."""
+        moving = self.stage.environment.supports.moving(step_run.progress.motion.u)
+        return self.stage is step_run.stage and np.array_equal(self.chunk.support_dofs, moving)
+
+    def become(self, begin: float, end: float, dt: float, same_start: bool) -> None:
+        """Writes the loads of another increment, as ``loading`` does; same_start: from the same instant as the last."""
+        stage, chunk = self.stage, self.chunk
+        chunk.time[:], chunk.dt[0] = (begin, end), dt
+        if self._cases:
+            chunk.factors[:] = stage.loads.factors(chunk.time)
+            chunk.weighted[:] = weighted(stage, chunk.factors)
+        if len(chunk.support_dofs):
+            start, supports = chunk.support_start if same_start else None, stage.environment.supports
+            moves = support_motion(stage, supports, chunk.support_dofs, chunk.time, chunk.dt, start)
+            chunk.support_u[:], chunk.support_v[:], chunk.support_a[:], chunk.support_start[:] = moves
+        if len(chunk.thermal_end) > 1:
+            chunk.thermal_end[:] = thermal_rows(stage.system, stage.environment, chunk.time)
+            chunk.thermal_mean[:] = thermal_mean(stage, chunk.thermal_end)
+        for array in self._sums:
+            array[:] = 0
+        self.control[CONTROL.judged] = 1
+
+    def excess(self) -> Floats:
+        """(r,) the numbers that the march tests: minus the multipliers of taut ropes, the gaps of slack ones."""
+        self._excesses()
+        return self._excess.copy()
 
 
 class Watched:
@@ -55,6 +102,7 @@ class Watched:
         self.friction: Floats = bars.constants[FRICTION, index]
         self.can_pull: Flags = can_change(bars, index, stages.first.nodes.dof_kind)
         self._pending: list[Event] = []
+        self._pieces: dict[int, Piece] = {}
 
     @property
     def current(self) -> StepSystem:
@@ -83,37 +131,38 @@ class Watched:
                 "at the start of the step"
             )
 
-    def _march(self, begin: float, end: float, dt: float, ropes: Ropes, room: list[Marched] | None = None) -> Marched:
-        """One increment of any size, without a check of its local error; Failed: it has no solution.
-        room  of a trial: that of an earlier one from the same state, whose arrays are used again; empty: not yet"""
+    def _piece(self, begin: float, end: float, dt: float, same_start: bool = False) -> Piece:
+        """One increment of the present stage, in the arrays of the last one. same_start: a trial from the same state
+        as the last one"""
+        m = self.step_run
+        piece = self._pieces.get(id(m.stage))
+        if piece and (same_start or piece.fits(m)):
+            piece.become(begin, end, dt, same_start)
+            return piece
+        if len(self._pieces) >= MOST_KEPT:
+            self._pieces.clear()
+        self._pieces[id(m.stage)] = piece = Piece(m, self.ropes, begin, end, dt)
+        return piece
+
+    def _march(self, piece: Piece, ropes: Ropes, is_trial: bool = False) -> Piece:
+        """Computes an increment, without a check of its local error; Failed: it has no solution."""
         m, limits = self.step_run, self.step_run.stage.limits
         allowed, limits[LIMIT.time_error] = float(limits[LIMIT.time_error]), 0.0
-        like = room[0] if room else None
-        known = (like[2].support_dofs, like[2].support_start) if like else ()
-        chunk = loading(m.stage, m.progress.motion, np.array([begin, end]), np.array([dt]), *known)
-        if like:
-            control, kept, before = like
-            for array, its in zip(before, chunk, strict=True):
-                array[:] = its
-            chunk, control[:] = before, 0
-        else:
-            control, kept = np.zeros(len(CONTROL), np.int64), record(m.stage, 1, m.nodes, m.elements)
-        control[CONTROL.judged] = 1
-        reason = (m.iterate if room is None else m.try_out)(control, chunk, kept, ropes)
+        reason = (m.try_out if is_trial else m.iterate)(piece.control, piece.chunk, piece.kept, ropes)
         limits[LIMIT.time_error] = allowed
         if reason not in (groups.DONE, groups.EVENT):
-            raise Failed(reason, control, kept.increments)
-        if room is not None:
-            room[:] = [(control, kept, chunk)]
-        return control, kept, chunk
+            raise Failed(reason, piece.control.copy(), piece.kept.increments.copy())
+        return piece
 
-    def trial(self, begin: float, end: float, read: Callable[[], Read], room: list[Marched] | None = None) -> Read:
-        """Result of ``read`` after a trial increment with constant states; the motion is restored. room: as for
-        ``_march``, with all trials from one state."""
+    def trial(
+        self, begin: float, end: float, read: Callable[[Piece], Read], start: Motion | None = None, again: bool = False
+    ) -> Read:
+        """Result of ``read`` after a trial increment with constant states; the motion is restored.
+        start: a copy of it, if there is one;  again: the last trial was from the same state"""
         motion = self.step_run.progress.motion
-        saved = copy_of(motion)
-        self._march(begin, end, end - begin, NO_ROPES, [] if room is None else room)
-        found = read()
+        saved = start or copy_of(motion)
+        piece = self._march(self._piece(begin, end, end - begin, again), NO_ROPES, is_trial=True)
+        found = read(piece)
         restore(motion, saved)
         return found
 

@@ -337,7 +337,7 @@ class Parts:
         m.stage = part.stage
         for state, begins, longer in starts:
             restore(motion, state)
-            ends.append(self.events.trial(part.begin + begins, part.end + longer, lambda: self._end(part.stage)))
+            ends.append(self.events.trial(part.begin + begins, part.end + longer, lambda _: self._end(part.stage)))
         m.stage = stage
         restore(motion, saved)
         return [Ends(*(np.tensordot(each, np.array(all_), 1) for all_ in zip(*ends, strict=True))) for each in weights]
