@@ -5,6 +5,7 @@
 ``python -m benchmarks driven``: runs that a program drives.
 ``python -m benchmarks buoy``: lines on a free body.
 ``python -m benchmarks many``: sweeps beside JAX, CableDyn and MoorDyn, in us a row; ``--scale``: up to 1e6 rows.
+``python -m benchmarks moorings``: a mooring engineer's work beside MoorPy, MoorDyn and pyextremes.
 ``python -m benchmarks reliability``: runs that are killed, starved of room and the like.
 """
 
@@ -16,7 +17,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import buoy, driven, first, kernels, lanes, lines, many
+from benchmarks import buoy, driven, first, kernels, lanes, lines, many, moorings
 from benchmarks.decks import write_deck
 from benchmarks.jobs import WORKS, Job, jobs_of
 from benchmarks.measure import OURS, PEERS, Plan, measure, missing_peers, references
@@ -63,6 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return first.main(words[1:])
     if words[:1] == ["many"]:
         return many.main(words[1:])
+    if words[:1] == ["moorings"]:
+        return moorings.main(words[1:])
     if words[:1] == ["reliability"]:
         return parts.main(words[1:])
     options = parser().parse_args(words)
