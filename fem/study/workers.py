@@ -358,8 +358,8 @@ BLOCKS_PER_WORKER = 4
 """No block is more than this part of what is left for each worker: all end at about the same time."""
 RUN_SECONDS, BAR_SECONDS = 1e-3, 2e-7
 """Guessed cost of a run, and of a bar in an increment: these decide where things run, never what comes out."""
-FEWEST, TRIAL = 64, 32
-"""Runs that are worth marching together; those that show how long that takes."""
+FEWEST, TRIAL, SHORTEST = 64, 32, 1e-9
+"""Runs that are worth marching together; those that show how long that takes; seconds of a run that count as none."""
 COMPILE_SECONDS, ELEMENT_COMPILE_SECONDS = 16.0, 0.4
 """Processor seconds that the march of lanes takes to compile, for every shape of model, and for each element in it."""
 BEGUN_COMPILE_SECONDS = 60.0
@@ -432,7 +432,7 @@ def begin_together(line: JobQueue, workers: int) -> Generator[list[Answer], None
     for size, may_compile in ((TRIAL, False), (TRIAL, True), (LARGEST_BLOCK, False)):
         if may_compile and not is_worth_compiling(model, seconds * len(line), min(workers, len(line))):
             break
-        block = line.block(min(size, most))
+        block = line.block(min(size, most, max(TRIAL, int(BLOCK_SECONDS / max(seconds, SHORTEST)))))
         began = time.process_time()
         found = march_block(block, may_compile)
         if not found:

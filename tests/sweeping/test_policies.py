@@ -94,6 +94,23 @@ def test_what_is_measured_of_points_that_march_together_decides(places, monkeypa
         assert ((32, True) in asked) == pays
 
 
+def test_one_process_marches_few_long_runs_before_others_start(places, monkeypatch):
+    """A first block to load kernels, one to compile them, one to measure: of half a second, or of 32 runs."""
+    asked = []
+
+    def march_block(block: Any, may_compile: bool) -> dict[int, Answer]:
+        asked.append(len(block))
+        places["now"] += 0.1 * places["seconds"] * len(block)
+        return {job.point: Answer(job.point, "", ()) for job in block}
+
+    monkeypatch.setattr(workers, "march_block", march_block)
+    for seconds, size in ((0.5, 32), (0.08, 62)):
+        asked.clear()
+        places["seconds"] = seconds
+        list(workers.on_this_machine(iter(jobs(10_000)), 10_000, 2))
+        assert asked[:3] == [32, 32, size] and places["teams"].pop() == 2
+
+
 def test_each_worker_gets_four_blocks_of_half_a_second_where_there_are_enough_points():
     """The last ones are the shortest, of a twentieth of a second."""
     cases = ((1e-9, 80, 10, 10), (1e-9, 10_000, 512, 512), (1e-3, 3000, 375, 50), (0.1, 1000, 5, 1), (9.0, 10, 1, 1))
