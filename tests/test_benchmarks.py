@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 import fem
-from benchmarks import kernels, lanes, lines, many
+from benchmarks import kernels, lanes, lines, many, twisted_rod
 from benchmarks.__main__ import chosen_jobs, main
 from benchmarks.arrays import arrays_of
 from benchmarks.decks import checked_labels, deck_text, write_deck
@@ -249,3 +250,18 @@ def test_scale_of_many_is_a_table_and_a_figure(tmp_path):
     assert "| 10004      | 1   | 100      | 140 |" in many.scale_table(found)
     many.draw_scale(found, tmp_path / "scale.png")
     assert (tmp_path / "scale.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_twisted_rod_that_mujoco_gets():
+    """Its first edge lies across the clamp by half: with half a mass at the tip it weighs what the deck does."""
+    bars = 10
+    model = fem.parse_deck(twisted_rod.deck(bars, 0.01))
+    (section,) = model.sections
+    assert section.area * twisted_rod.LENGTH == pytest.approx(twisted_rod.SIDE**2 * math.pi / 2.0)
+    rod = ElementTree.fromstring(twisted_rod.peer_text(bars, 1e-4)).find(".//flexcomp")
+    points = np.array(rod.get("point").split(), float).reshape(-1, 3)
+    assert 0.5 * (points[0] + points[1])[0] == pytest.approx(0.0, abs=1e-12)
+    assert points[-1] == pytest.approx([1.0, 1.0, 0.0], abs=1e-12)
+    each = float(rod.get("mass")) / (bars + 1)
+    whole = twisted_rod.DENSITY * twisted_rod.SIDE**2 * twisted_rod.LENGTH
+    assert each * (bars - 2 + 0.5 + 1.0) == pytest.approx(whole)

@@ -311,6 +311,8 @@ ALTERNATIVES = {
     "NCOPY": "*NGEN and *NFILL generate nodes",
     "ELCOPY": "*ELGEN generates elements",
     "MASTER": "*EQUATION ties dofs",
+    "RELEASE": "nodes have no rotations: without dofs 4 to 6 the end of a line is hinged, and with the two of them "
+    "that are not about its axis it is a swivel, free to spin",
     "SYSTEM": "nodes are given in the global axes",
     **dict.fromkeys(TABLE_LAWS, "*UNIAXIAL with *LOADING DATA is a table of stress over strain"),
     **dict.fromkeys(("CREEP", "SWELLING"), "*VISCOELASTIC, TIME= is a series for creep or relaxation"),

@@ -33,6 +33,8 @@ from fem.forces.twist import LENGTH1, TWIST, elongations, largest_strain, strain
 from fem.linear.factors import start_vector
 from fem.linear.inertia import Spectrum
 from fem.model import Step
+from fem.model.quantities import angles_of
+from fem.model.twists import BENT
 from fem.runs.record import Factors
 from fem.solve.modes import springs_of, springs_of_blocks
 from fem.solve.newton.groups import LIMIT, Loading, Motion
@@ -149,7 +151,24 @@ def find_factors(
     notices = _notices(stage, response, factors, wanted, missing)
     if free:
         notices.append(f"*BUCKLE: {listed_motions(stage, free)}: the shapes have no part along them")
+    if _bends_without_twist(stage, still.u):
+        notices.append(
+            "*BUCKLE: changes of the moments of lines that bend, are bent before the step and do not twist are left "
+            "out: *STATIC, RIKS takes all of it"
+        )
     return modes, notices
+
+
+def _bends_without_twist(stage: StepSystem, u: Floats) -> bool:
+    """Whether lines without torsion are bent at displacement u."""
+    model, twists = stage.system.model, stage.system.twists
+    if not model.bends:
+        return False
+    start = model.mesh.coordinates
+    phi = angles_of(model).bent(start, start + u.reshape(-1, 3)[: len(start)])
+    if twists is not None:
+        phi[twists.angles] = 0.0
+    return bool(phi.max(initial=0.0) > BENT)
 
 
 def _across(stage: StepSystem, free: list[Rigid], transform: Sparse) -> Sparse:

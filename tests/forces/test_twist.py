@@ -483,3 +483,19 @@ def test_tension_and_torque_of_a_line_with_coupling(more, supports):
     else:
         assert np.abs(torque).max() < 1e-9
         assert twist == pytest.approx(-coupling * strains / torsion, rel=1e-9)
+
+
+@pytest.mark.parametrize("coupling", [0.0, 3.0])
+def test_harmonic_motion_of_a_line_that_twists(coupling):
+    """At 1e-4 of the lowest frequency its amplitude is the static change of places; with COUPLING T is told."""
+    push, load = 1e-4, "*CLOAD\n5, 2, {0!r}\n5, 3, {1!r}"
+    still = "*STEP, NLGEOM\n*STATIC\n1., 1.\n*CONTROLS, RESI_GLOB_RELA=1e-12\n{0}\n*NODE PRINT, NSET=ALL\nU\n*END STEP"
+    tips = [
+        fem.run(fem.parse_deck(rod(coupling=coupling, steps=still.format(load.format(size, 0.3))))).of_node(5)[-1]
+        for size in (push, -push)
+    ]
+    steady = f"\n*STEP\n*STEADY STATE DYNAMICS, DIRECT\n1e-5, 1e-5, 1\n*CLOAD\n5, 2, {push!r}\n*NODE PRINT, NSET=ALL\nU"
+    text = rod(coupling=coupling, steps=still.format(load.format(0.0, 0.3)) + steady + "\n*END STEP")
+    history = fem.run(fem.parse_deck(text))
+    assert history.responses[0].motion[0, 4] == pytest.approx(0.5 * (tips[0] - tips[1]), rel=1e-4)
+    assert any("T of lines with COUPLING is EA e" in notice for notice in history.notices) == (coupling > 0.0)

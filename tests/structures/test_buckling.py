@@ -329,3 +329,14 @@ def test_a_coupled_column_buckles_at_its_tension():
     exact = loads[np.argmin([abs(clamped_determinant(coupling * load / 1e4, -load)) for load in loads])]
     assert exact < 39.4
     assert given[0] == pytest.approx(exact, rel=1e-2)
+
+
+@pytest.mark.parametrize("load", ["11, 1, -0.5", "11, 2, -0.01"])
+def test_moments_of_bent_lines_without_torsion_are_told(load):
+    text = (
+        "*NODE\n1, 0., 0., 0.\n11, 1., 0., 0.\n*NGEN\n1, 11\n*ELEMENT, TYPE=B31\n1, 1, 2\n*ELGEN, ELSET=LINE\n1, 10\n"
+        "*BEAM GENERAL SECTION, ELSET=LINE\n1., 1e-4, 0., 1e-4, 0.\n\n1e4, 4e3\n*BOUNDARY\n1, ENCASTRE\n"
+        f"*STEP, NLGEOM\n*STATIC\n*CLOAD\n{load}\n*END STEP\n" + BUCKLE.format(count=1, loads="11, 1, -1.\n")
+    )
+    told = "changes of the moments of lines that bend, are bent before the step and do not twist are left out"
+    assert any(told in notice for notice in factors(text)[2]) == ("2, -" in load)

@@ -341,6 +341,8 @@ def responses(
     superposition = superposed(small, found, procedure) if found else None
     small = superposition.small if superposition else small
     unbalance = unbalanced(small)
+    if stage.system.twists is not None and any(section.coupling for section in stage.system.model.sections):
+        notify("*STEADY STATE DYNAMICS: T of lines with COUPLING is EA e, without C times their twist")
     bars, guess = BarStates(small), np.zeros(small.shapes.shape[1], complex)
     failed, slack, beyond = list[float](), dict[int, float](), list[tuple[float, float]]()
     for frequency, omega in zip(frequencies.tolist(), omegas.tolist(), strict=True):
