@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fem
-from benchmarks import kernels, lanes, lines, many
+from benchmarks import kernels, lanes, lines, many, moorings
 from benchmarks.__main__ import chosen_jobs, main
 from benchmarks.arrays import arrays_of
 from benchmarks.decks import checked_labels, deck_text, write_deck
@@ -249,3 +249,14 @@ def test_scale_of_many_is_a_table_and_a_figure(tmp_path):
     assert "| 10004      | 1   | 100      | 140 |" in many.scale_table(found)
     many.draw_scale(found, tmp_path / "scale.png")
     assert (tmp_path / "scale.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_moorings_leave_out_what_has_no_peer_and_fail_beyond_a_limit(monkeypatch, capsys):
+    """The exit code is that of the limits; a part without its program says why."""
+    assert main(["moorings", "offsets", "--peer-python", "no-such-python"]) == 0
+    assert "offsets: left out: moorpy: cannot start" in capsys.readouterr().out
+    rows = [moorings.Row("ends", "TE [N]", 1.0, "other", 1.0, off, 5e-3) for off in (4e-3, 6e-3, math.nan)]
+    for row, code in zip(rows, (0, 1, 1), strict=True):
+        monkeypatch.setitem(moorings.PARTS, "ends", lambda asked, row=row: [row])
+        assert main(["moorings", "ends"]) == code
+        assert ("BEYOND" in capsys.readouterr().out) == bool(code)
