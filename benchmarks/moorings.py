@@ -348,15 +348,15 @@ SAMPLED = 0.02
 
 
 def across(asked: Asked, cable: dict[str, Any], seconds: float, starts: Sequence[int]) -> list[np.ndarray]:
-    """(k, bars + 1) displacement across the current, of the last third of runs with an increment of 5 ms, from nodes with
-    random velocities of 0.2 m/s across it; start 0: at rest."""
+    """(k, bars + 1) displacement across the current, of the last third of runs with an increment of 5 ms, from nodes
+    with random velocities of 0.2 m/s across it; start 0: at rest."""
     import fem
 
     path, bars, found = asked.folder / "cable.txt", cable["bars"], []
     path.write_text(CABLE.format(**cable, ends="1 2", dt=5e-4))
     (asked.folder / "current_profile.txt").write_text(CURRENT.format(**cable))
-    deck = imported(path).replace("*DYNAMIC, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.4", "*DYNAMIC, DIRECT, "
-                                  "TIME INTEGRATOR=HHT").replace("<dt>, <time>, , <dt>", f"0.005, {seconds}")  # fmt: skip
+    deck = imported(path).replace("<dt>, <time>, , <dt>", f"0.005, {seconds}")
+    deck = deck.replace("*DYNAMIC, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.4", "*DYNAMIC, DIRECT, TIME INTEGRATOR=HHT")
     deck = deck.replace("TIME ERROR=5e-4, TENSION CHANGE=0.3, RESI_GLOB_RELA=1e-4", "ENERGY DRIFT=OFF")
     deck = deck.replace("*NODE PRINT, NSET=POINTS", "*NODE PRINT")
     for start in starts:
@@ -501,7 +501,7 @@ def polyester(asked: Asked) -> Iterable[Row]:
             pair = float(ours[pick(ours)]), float(other[pick(other)])
             yield Row("polyester", f"{form}, {what} tension [N]", pair[0], "MoorDyn", pair[1], over(*pair), 5e-3)
         off = float(np.abs(ours - other).max() / other.max())
-        yield Row("polyester", f"{form}, mean tension [N]; difference: the largest at any time, over the largest tension",
+        yield Row("polyester", f"{form}, mean tension [N]; difference: the largest at any time",
                   float(ours.mean()), "MoorDyn", float(other.mean()), off, 5e-3)  # fmt: skip
 
 
@@ -529,7 +529,7 @@ def extremes(asked: Asked) -> Iterable[Row]:
     peer = asked.answer("pyextremes", peaks=job, largest=[largest], longer=LONGER)
     for k, theirs in enumerate(peer["pareto"]):
         ours = tail_extreme(peaks[k], means[k], LONGER).value
-        yield Row("extremes", f"Pareto of {job[k][1]} peaks, sea {k + 1}: in {LONGER:g} times the time", ours, "pyextremes",
+        yield Row("extremes", f"Pareto of {job[k][1]} peaks, sea {k + 1}, {LONGER:g} times its time", ours, "pyextremes",
                   theirs, over(ours, theirs), 5e-3)  # fmt: skip
     (mode, beta), (theirs, scale) = gumbel(np.array(largest)), peer["gumbel"][0]
     pair = mode + beta * math.log(LONGER), theirs + scale * math.log(LONGER)

@@ -104,8 +104,8 @@ def look(group: GridContacts, places: Floats, depth: Floats, normal: Floats) -> 
 
 @inner_kernel
 def nearest(lines: Floats, first: Index, count: Index, x: float) -> Index:
-    """Index of the grid line that is nearest to x, of ``count`` lines from ``first`` on: by bisection, begun where it lies
-    if lines are equally far apart."""
+    """Index of the grid line that is nearest to x, of ``count`` lines from ``first`` on: by bisection, begun where it
+    lies if lines are equally far apart."""
     low, high = first, first + count - 1
     if x <= lines[low]:
         return low

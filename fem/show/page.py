@@ -160,7 +160,7 @@ def shown(value: Any, digits: int = GIVEN) -> str:
 
 def picture(figure: Figure, caption: str = "") -> Picture:
     style.shorten_numbers(figure)
-    svg, is_tall = as_svg(figure), figure.get_figheight() > TALL * figure.get_figwidth()
+    svg, is_tall = as_svg(figure), bool(figure.get_figheight() > TALL * figure.get_figwidth())
     if len(svg) <= LARGEST_SVG:
         return Picture(svg=svg, caption=caption, is_tall=is_tall)
     content = io.BytesIO()

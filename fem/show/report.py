@@ -449,8 +449,9 @@ WORDS = {
     "starting_tension": "tension of first iterations", "axial": "friction along", "lateral": "friction across",
     "slip": "displacement at full friction", "ramp": "depth of full damping", "rubs_in_statics": "friction in statics",
     "width": "diameter", "correction_relative": "correction over displacement, at most",
-    "cut_factor": "failed increment times", "energy_drift": "energy drift, at most", "growth_factor": "increment may grow times",
-    "impact": "impacts", "max_cutbacks": "cut-backs, at most", "max_iterations": "iterations, at most",
+    "cut_factor": "failed increment times", "energy_drift": "energy drift, at most",
+    "growth_factor": "increment may grow times", "impact": "impacts", "max_cutbacks": "cut-backs, at most",
+    "max_iterations": "iterations, at most",
     "residual_absolute": "residual, at most", "residual_relative": "residual over force, at most",
     "tension_change": "change of tension in an increment, at most", "time_error": "error of an increment, at most",
     "creeps": "creep", "direct": "equal increments", "dt": "increment", "dt_max": "largest increment",
@@ -675,7 +676,7 @@ def load_cases(folder: Path, record: Mapping[str, Any]) -> list[Any]:
         return []
     table = read_columns(found, CASE_TEXTS)
     chosen = [name for name in CASE_COLUMNS if name in table]
-    lines = list(zip(*(table[name].tolist() for name in chosen), strict=True))
+    lines = [list(line) for line in zip(*(table[name].tolist() for name in chosen), strict=True)]
     if says_si(heading_of(folder, record)):
         lines = [case_line(dict(zip(chosen, line, strict=True))) for line in lines]
     note = (
