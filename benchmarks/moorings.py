@@ -529,7 +529,7 @@ def extremes(asked: Asked) -> Iterable[Row]:
     peer = asked.answer("pyextremes", peaks=job, largest=[largest], longer=LONGER)
     for k, theirs in enumerate(peer["pareto"]):
         ours = tail_extreme(peaks[k], means[k], LONGER).value
-        yield Row("extremes", f"Pareto of {job[k][1]} peaks, sea {k + 1}, {LONGER:g} times its time", ours, "pyextremes",
+        yield Row("extremes", f"Pareto of {job[k][1]} peaks, sea {k + 1}, in {LONGER:g} times", ours, "pyextremes",
                   theirs, over(ours, theirs), 5e-3)  # fmt: skip
     (mode, beta), (theirs, scale) = gumbel(np.array(largest)), peer["gumbel"][0]
     pair = mode + beta * math.log(LONGER), theirs + scale * math.log(LONGER)

@@ -558,7 +558,7 @@ def test_numbers_have_four_digits_and_no_exponent_where_they_are_read_without(va
 
 
 def test_tall_figures_have_more_of_a_page(sdnl100):
-    """Three panels one above the other are legible at 150 mm, two figures of two panels fit on a page at 98 mm."""
+    """Three panels one above the other are legible at 150 mm, two figures of two panels fit on a page at 90 mm."""
     assert [picture(panels(rows, "")[0]).is_tall for rows in (1, 2, 3, 4)] == [False, False, True, True]
     page = Page("", [], "", True, "")
     page.add("Figures", picture(panels(3, "")[0]), picture(panels(1, "")[0]))
