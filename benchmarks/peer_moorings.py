@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from contextlib import redirect_stdout
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +41,8 @@ def moorpy(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def moordyn(job: dict[str, Any]) -> dict[str, Any]:
-    """Forces on the coupled points after each ``Step`` (k, points, 3), places (k, n, 3) of nodes of line 1, and what the
-    output file has of each channel."""
+    """Forces on the coupled points after each ``Step`` (k, points, 3), places (k, n, 3) of nodes of line 1, and what
+    the output file has of each channel."""
     import moordyn as package
 
     path = Path(job["file"])
@@ -51,7 +52,7 @@ def moordyn(job: dict[str, Any]) -> dict[str, Any]:
     package.SetVerbosity(system, package.LEVEL_ERR)
     package.Init(system, places[0].tolist(), [0.0] * places.shape[1])
     line, forces, nodes = package.GetLine(system, 1), [], []
-    for k, (here, there) in enumerate(zip(places[:-1], places[1:], strict=True)):
+    for k, (here, there) in enumerate(pairwise(places)):
         forces.append(package.Step(system, here.tolist(), ((there - here) / every).tolist(), k * every, every))
         nodes.append([package.GetLineNodePos(line, node) for node in job["nodes"]])
     package.Close(system)
@@ -63,8 +64,8 @@ def moordyn(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def pyextremes(job: dict[str, Any]) -> dict[str, Any]:
-    """What a generalised Pareto distribution of the peaks over a threshold, by maximum likelihood, expects to be exceeded
-    once in so many times their time; mode and scale of a Gumbel distribution of largest values."""
+    """What a generalised Pareto distribution of the peaks over a threshold, by maximum likelihood, expects to be
+    exceeded once in so many times their time; mode and scale of a Gumbel distribution of largest values."""
     import pandas
     from pyextremes import EVA
 

@@ -1,4 +1,4 @@
-"""Public moorings as files of MoorDyn: the OC4 semi-submersible (OpenFAST r-test), the IEA 15 MW on UMaine's VolturnUS-S."""
+"""Public moorings as files of MoorDyn: the OC4 semi-submersible (OpenFAST r-test), IEA 15 MW on VolturnUS-S."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fem
-from benchmarks import kernels, lanes, lines, many, twisted_rod
+from benchmarks import kernels, lanes, lines, many, moorings, twisted_rod
 from benchmarks.__main__ import chosen_jobs, main
 from benchmarks.arrays import arrays_of
 from benchmarks.decks import checked_labels, deck_text, write_deck
@@ -265,3 +265,14 @@ def test_the_twisted_rod_that_mujoco_gets():
     each = float(rod.get("mass")) / (bars + 1)
     whole = twisted_rod.DENSITY * twisted_rod.SIDE**2 * twisted_rod.LENGTH
     assert each * (bars - 2 + 0.5 + 1.0) == pytest.approx(whole)
+
+
+def test_moorings_leave_out_what_has_no_peer_and_fail_beyond_a_limit(monkeypatch, capsys):
+    """The exit code is that of the limits; a part without its program says why."""
+    assert main(["moorings", "offsets", "--peer-python", "no-such-python"]) == 0
+    assert "offsets: left out: moorpy: cannot start" in capsys.readouterr().out
+    rows = [moorings.Row("ends", "TE [N]", 1.0, "other", 1.0, off, 5e-3) for off in (4e-3, 6e-3, math.nan)]
+    for row, code in zip(rows, (0, 1, 1), strict=True):
+        monkeypatch.setitem(moorings.PARTS, "ends", lambda asked, row=row: [row])
+        assert main(["moorings", "ends"]) == code
+        assert ("BEYOND" in capsys.readouterr().out) == bool(code)

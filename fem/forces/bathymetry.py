@@ -104,12 +104,18 @@ def look(group: GridContacts, places: Floats, depth: Floats, normal: Floats) -> 
 
 @inner_kernel
 def nearest(lines: Floats, first: Index, count: Index, x: float) -> Index:
-    """Index of the grid line that is nearest to x, of ``count`` lines from ``first`` on."""
+    """Index of the grid line that is nearest to x, of ``count`` lines from ``first`` on: by bisection, begun where it
+    lies if lines are equally far apart."""
     low, high = first, first + count - 1
     if x <= lines[low]:
         return low
     if x >= lines[high]:
         return high
+    guess = low + min(int((x - lines[low]) / (lines[high] - lines[low]) * (high - low)), high - low - 1)
+    if lines[guess] > x:
+        high = guess
+    else:
+        low, high = guess, guess + 1 if x < lines[guess + 1] else high
     while high - low > 1:
         middle = (low + high) // 2
         if lines[middle] <= x:
@@ -148,15 +154,16 @@ def surface(c: int, x: float, y: float, z: float, group: GridContacts) -> Number
         w, wx, wxx = component(along[0:3], a), component(along[3:6], a), component(along[6:9], a)
         if w == 0.0:
             continue
+        r = ry = ryy = q = qy = qyy = 0.0
         for b in range(3):
             v, vy, vyy = component(across[0:3], b), component(across[3:6], b), component(across[6:9], b)
             if v == 0.0:
                 continue
             height, cosine = group.heights[at + (a - 1) * long + b - 1], group.cosines[at + (a - 1) * long + b - 1]
-            h, hx, hy = h + w * v * height, hx + wx * v * height, hy + w * vy * height
-            hxx, hxy, hyy = hxx + wxx * v * height, hxy + wx * vy * height, hyy + w * vyy * height
-            e, ex, ey = e + w * v * cosine, ex + wx * v * cosine, ey + w * vy * cosine
-            exx, exy, eyy = exx + wxx * v * cosine, exy + wx * vy * cosine, eyy + w * vyy * cosine
+            r, ry, ryy = r + v * height, ry + vy * height, ryy + vyy * height
+            q, qy, qyy = q + v * cosine, qy + vy * cosine, qyy + vyy * cosine
+        h, hx, hy, hxx, hxy, hyy = h + w * r, hx + wx * r, hy + w * ry, hxx + wxx * r, hxy + wx * ry, hyy + w * ryy
+        e, ex, ey, exx, exy, eyy = e + w * q, ex + wx * q, ey + w * qy, exx + wxx * q, exy + wx * qy, eyy + w * qyy
     d = h - z
     xx, yy = exx * d + 2.0 * ex * hx + e * hxx, eyy * d + 2.0 * ey * hy + e * hyy
     return e * d, ex * d + e * hx, ey * d + e * hy, -e, xx, exy * d + ex * hy + ey * hx + e * hxy, yy, -ex, -ey

@@ -98,6 +98,14 @@ class Results:
         """Symbol of a unit if the heading says SI, else empty."""
         return self.unit(formula) if self.is_si else ""
 
+    @cached_property
+    def clock(self) -> tuple[str, str]:
+        """What the column ``time`` counts, and its symbol if the heading says SI: of *STATIC, RIKS arc lengths."""
+        arcs = [(step.get("procedure") or {}).get("riks") is not None for step in self.settings.get("steps") or []]
+        if any(arcs):
+            return "arc length" if all(arcs) else "time, arc length", ""
+        return "time", self.symbol("time")
+
     @property
     def energy_error_text(self) -> str:
         """The largest energy error and its share of the energy exchanged. Missing: the run has no increments."""

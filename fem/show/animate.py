@@ -209,7 +209,7 @@ class Scene:
         for node, line in zip(self._traced, self._trails, strict=True):
             before = self._x[np.unique(self._shown[max(0, frame - self._trail) : frame]), node]
             self._place(line, np.vstack([before, now[node]])[:, self._axes])
-        unit = f" {self._results.symbol('time')}".rstrip()
+        unit = f" {self._results.clock[1]}".rstrip()
         self._stamp.set_text(f"t = {moment:.{self._digits}f}{unit}")
         if self._is_space:
             self._bar_lines.do_3d_projection()

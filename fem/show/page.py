@@ -26,6 +26,10 @@ LARGEST_SVG = 300_000
 MOST_ROWS = 60
 """Rows of a table; the file it comes from has the others."""
 DPI = 110
+TALL = 0.8
+"""Height over width of a figure that has more than a third of a page of paper, as its text becomes too small."""
+DIGITS, GIVEN = 4, 6
+"""Of numbers in tables; of what was given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +52,13 @@ class PageTable:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure, as text of ``<svg>`` or as address of the pixels in the page."""
+    """A figure, as text of ``<svg>`` or as address of the pixels in the page; is_tall: more than a third of a page of
+    paper."""
 
     svg: str = ""
     pixels: str = ""
     caption: str = ""
+    is_tall: bool = False
     kind: str = "picture"
 
 
@@ -107,31 +113,46 @@ def facts(given: Mapping[str, Any]) -> Facts | None:
     return Facts(rows) if rows else None
 
 
-def grid(head: Sequence[str], rows: Iterable[Sequence[Any]], source: str = "", note: str = "") -> PageTable | None:
-    """A table of the first rows; None: there are none. source: the file with all rows; note: text below."""
-    found = [tuple(map(shown, row)) for row in rows]
+def grid(
+    head: Sequence[str], rows: Iterable[Sequence[Any]], source: str = "", note: str = "", digits: int = DIGITS
+) -> PageTable | None:
+    """A table of the first rows; None: there are none. source: the file with all rows; note: text below; digits: of
+    its numbers."""
+    found = [tuple(shown(each, digits) for each in row) for row in rows]
     if len(found) > MOST_ROWS:
         note = f"The first {MOST_ROWS} of {len(found)} rows; {source} has all. {note}"
     return PageTable(tuple(head), tuple(found[:MOST_ROWS]), note) if found else None
 
 
-def records(found: Sequence[Mapping[str, Any]], kind: str = "") -> PageTable | None:
-    """A table of records of equal form, without empty columns; kind: what they are, in the first head."""
-    names = [name for name in (found[0] if found else ()) if any(shown(each[name]) for each in found)]
+def records(
+    found: Sequence[Mapping[str, Any]], kind: str = "", words: Mapping[str, str] | None = None
+) -> PageTable | None:
+    """A table of records of equal form, without columns in which all is empty, zero or no; kind: what they are, in the
+    first head; words: names of columns, where the record's own are not meant for readers."""
+    names = [name for name in (found[0] if found else ()) if any(shown(each[name]) not in NOTHING for each in found)]
     names.sort(key=lambda name: name not in ("name", "element_set"))
-    heads = [name.replace("_", " ") for name in names]
+    heads = [(words or {}).get(name, name.replace("_", " ")) for name in names]
     heads[:1] = [f"{kind}: {head}" if kind else head for head in heads[:1]]
-    return grid(heads, [[each[name] for name in names] for each in found])
+    return grid(heads, [[each[name] for name in names] for each in found], digits=GIVEN)
 
 
-def shown(value: Any) -> str:
-    """A value for readers: numbers in six digits, lists with commas, empty text for nothing."""
+NOTHING = "", "0", "no"
+"""What a column of a record says that says nothing."""
+
+
+def rounded(value: float, digits: int = DIGITS) -> str:
+    """A number in so many digits; whole up to 1e7, where exponents are hard to read."""
+    return f"{value + 0.0:.0f}" if 10.0**digits <= abs(value) < 1e7 else f"{value + 0.0:.{digits}g}"  # 0 has no sign
+
+
+def shown(value: Any, digits: int = GIVEN) -> str:
+    """A value for readers: numbers in some digits, lists with commas, empty text for nothing."""
     if value is None or value == "" or (isinstance(value, float | np.floating) and np.isnan(value)):
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float | np.floating):
-        return f"{value + 0.0:.6g}"  # zero has no sign
+        return rounded(float(value), digits)
     if isinstance(value, Mapping):
         return ", ".join(f"{name.replace('_', ' ')} {shown(item)}" for name, item in value.items() if shown(item))
     return ", ".join(filter(None, map(shown, value))) if isinstance(value, list | tuple) else str(value)
@@ -139,12 +160,12 @@ def shown(value: Any) -> str:
 
 def picture(figure: Figure, caption: str = "") -> Picture:
     style.shorten_numbers(figure)
-    svg = as_svg(figure)
+    svg, is_tall = as_svg(figure), bool(figure.get_figheight() > TALL * figure.get_figwidth())
     if len(svg) <= LARGEST_SVG:
-        return Picture(svg=svg, caption=caption)
+        return Picture(svg=svg, caption=caption, is_tall=is_tall)
     content = io.BytesIO()
     figure.savefig(content, format="png", dpi=DPI)
-    return Picture(pixels=address(content.getvalue()), caption=caption)
+    return Picture(pixels=address(content.getvalue()), caption=caption, is_tall=is_tall)
 
 
 def drawn(path: Path, caption: str = "") -> Picture | None:

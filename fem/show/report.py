@@ -23,8 +23,8 @@ from fem.arrays import Columns, Floats, Say
 from fem.commands.files import REPORT, is_marked, mark_of, replace_file
 from fem.errors import CommandError
 from fem.model import FAILURES
-from fem.model.named import Named
-from fem.model.quantities import ENERGIES
+from fem.model.named import Named, series_named
+from fem.model.quantities import ENERGIES, says_si
 from fem.runs.frames import si_unit
 from fem.runs.own import check_file, listed_names, number_in, read_record, usable_folder
 from fem.runs.read import Missing, Results, open_results
@@ -33,7 +33,20 @@ from fem.runs.sweep_files import CASES, read_columns, table_in
 from fem.show import style
 from fem.show.animate import animate
 from fem.show.curves import printed
-from fem.show.page import Facts, Page, PageSection, PageTable, Words, drawn, facts, grid, picture, records, shown
+from fem.show.page import (
+    Facts,
+    Page,
+    PageSection,
+    PageTable,
+    Words,
+    drawn,
+    facts,
+    grid,
+    picture,
+    records,
+    rounded,
+    shown,
+)
 from fem.show.paper import print_page
 from fem.show.plot import WHAT
 from fem.show.reading import (
@@ -194,7 +207,7 @@ def with_bar(value: float, bar: Any, factor: float = 1.0) -> str:
     """A number over a factor with its error bar, where it has one; in the digits that the bar leaves."""
     bar = number_in(bar)
     if not np.isfinite(bar):
-        return f"{value / factor:.6g}"
+        return rounded(value / factor)
     known = 6 if bar <= 0.0 or value == 0.0 else int(np.clip(np.ceil(np.log10(abs(value) / bar)) + 2, 2, 6))
     return f"{value / factor:.{known}g} ± {bar / factor:.2g}"
 
@@ -213,14 +226,14 @@ def summary(results: Results) -> Facts | None:
     record, settings = results.record, results.settings
     totals, deck = record.get("totals") or {}, record["deck"]
     counts = ("steps", "increments", "iterations", "cutbacks")
-    snaps = (totals.get("events") or {}).get("snap") or ""
+    snaps, (name, unit) = (totals.get("events") or {}).get("snap") or "", results.clock
     return facts(
         {
             "parameters": [f"{name} = {shown(value)}" for name, value in (deck.get("parameters") or {}).items()],
             "nodes": settings.get("nodes"),
             "elements": [f"{count} {kind}" for kind, count in (settings.get("elements") or {}).items()],
             **{name: totals.get(name) for name in counts},
-            "time reached": f"{number_in(totals.get('time', 0.0)):.6g} {results.symbol('time')}".strip(),
+            f"{name} reached": f"{number_in(totals.get('time', 0.0)):.6g} {unit}".strip(),
             "largest relative residual": totals.get("largest_residual_norm"),
             "energy error": results.energy_error_text if totals.get("increments") else "",
             "peaks of tension": snaps and f"may be wrong: lines snap taut in {snaps} increments too long to show it",
@@ -248,7 +261,8 @@ def energy_table(results: Results) -> PageTable | None:
 
 def timed(name: str, results: Results) -> str:
     """The head of a column of times, with their unit."""
-    return f"{name} [{results.symbol('time')}]" if results.is_si else name
+    what, unit = results.clock
+    return name.replace("time", what) + f" [{unit}]" * bool(unit)
 
 
 def add_figures(page: Page, results: Results) -> None:
@@ -267,6 +281,8 @@ def add_figures(page: Page, results: Results) -> None:
             try:
                 figure = draw(results)
             except Missing as missing:
+                if name == "load_factor" and "load_factor" in results.table("increments").columns:
+                    found.append(Words(items=(f"No figure: {missing}",)))
                 reasons.append(f"No {draw.__name__.replace('_', ' ')}: {missing}")
             else:
                 source = figure.get_label()
@@ -334,7 +350,7 @@ def pressed_most(results: Results) -> list[Sequence[Any]]:
     if share <= 0.0:
         return []
     factor, unit = prefixed(si_unit("T") if results.is_si else "", limit)
-    limit, tension = f"{limit / factor:.6g} {unit}".rstrip(), f"T = {tension / factor:.6g} {unit}".rstrip()
+    limit, tension = f"{limit / factor:.6g} {unit}".rstrip(), f"T = {rounded(tension / factor)} {unit}".rstrip()
     told = f"{limit} (Euler)", tension, named_in(results, "e", str(label)), time, f"{100.0 * share:.3g} %"
     return [("struts", *told)]
 
@@ -427,23 +443,56 @@ def number_or_text(cell: str) -> float | str:
         return cell
 
 
+WORDS = {
+    "element_set": "elements", "node_set": "nodes", "young": "E", "poisson": "Poisson's ratio", "alpha": "ALPHA",
+    "beta": "BETA", "compression_ratio": "E of compression over E", "tension_ratio": "E of tension over E",
+    "is_inextensible": "inextensible", "is_instant": "moduli at once", "mass_rule": "mass", "strain": "strain measure",
+    "is_straight": "straight at rest", "second": "I2", "inertia": "I", "torsion": "J", "shear": "G",
+    "starting_tension": "tension of first iterations", "axial": "friction along", "lateral": "friction across",
+    "slip": "displacement at full friction", "ramp": "depth of full damping", "rubs_in_statics": "friction in statics",
+    "width": "diameter", "correction_relative": "correction over displacement, at most",
+    "cut_factor": "failed increment times", "energy_drift": "energy drift, at most",
+    "growth_factor": "increment may grow times", "impact": "impacts", "max_cutbacks": "cut-backs, at most",
+    "max_iterations": "iterations, at most",
+    "residual_absolute": "residual, at most", "residual_relative": "residual over force, at most",
+    "tension_change": "change of tension in an increment, at most", "time_error": "error of an increment, at most",
+    "creeps": "creep", "direct": "equal increments", "dt": "increment", "dt_max": "largest increment",
+    "dt_min": "smallest increment", "period": "duration", "by_convergence": "increments by convergence alone",
+    "initial_acceleration": "first acceleration computed", "singular_mass": "dofs without mass", "rho": "RHO",
+    "integrator": "time integrator", "gamma": "GAMMA", "riks": "arc length",
+}  # fmt: skip
+"""Names of records of runs -> words for readers; those of keywords in capitals."""
+
+
+def worded(given: Mapping[str, Any]) -> dict[str, Any]:
+    """A record in these words, without what is no or nothing; its kind keeps its name."""
+    return {WORDS.get(name, name): value for name, value in given.items() if value not in (None, False)}
+
+
 def understood(results: Results) -> list[Any]:
     """Materials and properties, then each step with its defaults filled in."""
     settings, record = results.settings, results.record
     names = ("materials", "sections", "springs", "dashpots", "masses", "seabeds", "cylinders")
-    lists = [records(settings.get(name) or [], name.removesuffix("s")) for name in names]
+    lists = [records(settings.get(name) or [], name.removesuffix("s"), WORDS) for name in names]
     solvers = [*record.get("linear_solvers", []), *[""] * len(settings.get("steps", []))]
     steps = []
     for number, (step, solver) in enumerate(zip(settings.get("steps", []), solvers, strict=False), start=1):
-        procedure = dict(step["procedure"])
+        procedure = worded(step["procedure"])
         loads = ("boundaries", "nodal_loads", "distributed_loads", "temperatures")
         acting = {name: step.get(name) or None for name in loads}
         row = {"step": number, "name": step.get("name"), "procedure": procedure.pop("kind"), "parameters": procedure}
-        row |= {"NLGEOM": step["nlgeom"], "acting": acting, "controls": step["controls"], "linear solver": solver}
+        row |= {
+            "NLGEOM": step["nlgeom"],
+            "acting": acting,
+            "controls": worded(step["controls"]),
+            "linear solver": solver,
+        }
         steps.append(row)
-    others = {"water": settings.get("water"), "updates": settings.get("updates"), "solver": settings.get("solver")}
+    others = {"water": settings.get("water"), "corrections of Newton's method": settings.get("updates")}
+    others |= {"linear solver asked for": settings.get("solver")}
     others["extensions used"] = record.get("extensions")
     others["units"] = f"{'SI' if results.is_si else 'those of the deck'}, without prefixes in these tables"
+    others["left out"] = "columns in which all is zero, no or empty"
     return [*lists, records(steps), facts(others)]
 
 
@@ -588,8 +637,8 @@ def page_of_sweep(folder: Path) -> Page:
     file = table_in(folder)
     table = read_columns(file)
     grids = record.get("grid", {})
-    if isinstance(listed := grids.get("cases"), dict) and "least" not in listed:
-        grids = listed
+    is_list = isinstance(listed := grids.get("cases"), dict) and "least" not in listed
+    grids = listed if is_list else grids
     names = [name for name in grids if name in table]
     verdicts, points = Counter(table["verdict"].tolist()), int(record.get("points", 0))
     done = len(table["verdict"])
@@ -602,7 +651,7 @@ def page_of_sweep(folder: Path) -> Page:
     asked = {name: value for name, value in deck.items() if name not in ("file", "parameters", "sha256")}
     page.add("Summary", facts(held | values | asked), grid(("verdict", "count"), verdicts.items()))
     page.add("Load cases", *load_cases(folder, record))
-    page.add("Figures", *pictures(folder, record), sweep_figure(table, names))
+    page.add("Figures", *pictures(folder, record), None if is_list else sweep_figure(table, names))
     drawn_ones = shown_columns(table)
     chosen = [name for name in table if name in (*names, *COUNTED, *drawn_ones)]
     rows = zip(*(table[name].tolist() for name in chosen), strict=True)
@@ -615,6 +664,8 @@ def page_of_sweep(folder: Path) -> Page:
 
 CASE_TEXTS = ("case", "number", "method", "note")
 """Columns of a table of load cases that hold no numbers."""
+CASE_VALUES = "max", "max_err", "extreme", "extreme_low", "extreme_high"
+"""Those in the unit of what is recorded."""
 CASE_COLUMNS = ("case", "number", "seeds", "skewness", "cycles", "max", "max_err", "extreme", "extreme_low",
                 "extreme_high", "method", "values", "damage", "part", "note")  # fmt: skip
 
@@ -627,11 +678,31 @@ def load_cases(folder: Path, record: Mapping[str, Any]) -> list[Any]:
         return []
     table = read_columns(found, CASE_TEXTS)
     chosen = [name for name in CASE_COLUMNS if name in table]
+    lines = [list(line) for line in zip(*(table[name].tolist() for name in chosen), strict=True)]
+    if says_si(heading_of(folder, record)):
+        lines = [case_line(dict(zip(chosen, line, strict=True))) for line in lines]
     note = (
         f"Extremes are those to expect in {table['duration'][0]:g}, with 95 % intervals. {found.name} has all columns."
     )
     heads = [name.replace("_", " ") for name in chosen]
-    return [grid(heads, zip(*(table[name].tolist() for name in chosen), strict=True), found.name, note)]
+    return [grid(heads, lines, found.name, note)]
+
+
+def case_line(row: Mapping[str, Any]) -> list[Any]:
+    """A row of load cases with the number's unit beside its name, and values in that unit."""
+    factor, unit = prefixed(si_unit(series_named(row["number"]).column), abs(row["max"]))
+    named = f"{row['number']} [{unit}]" if unit else row["number"]
+    return [named if name == "number" else each / factor if name in CASE_VALUES else each for name, each in row.items()]
+
+
+def heading_of(folder: Path, record: Mapping[str, Any]) -> list[str]:
+    """Lines of the heading of the deck of a sweep; none where the deck has gone."""
+    try:
+        text = (folder / str(record.get("deck_folder", ".")) / str(record["deck"]["file"])).read_text(errors="replace")
+    except OSError:
+        return []
+    found = re.search(r"^\*HEADING[^\n]*\n((?:(?!\*)[^\n]*\n|\*\*[^\n]*\n)*)", text, re.MULTILINE | re.IGNORECASE)
+    return found[1].splitlines() if found else []
 
 
 def range_of(values: Any) -> str:

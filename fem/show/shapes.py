@@ -226,7 +226,7 @@ def shapes(results: Results, scale: float | None = None) -> Figure:
         lines = np.where((broken > motion.time[place])[:, None, None], x[place][bars], np.nan)
         draw_bars(panel, lines, None if motion.tension is None else motion.tension[place], colours)
         panel.plot(*x[place][held].T, "s", color="#000000", ms=3)
-        panel.set_title(f"t = {motion.time[place]:.6g} {results.symbol('time')}", fontsize=style.SMALL)
+        panel.set_title(f"t = {motion.time[place]:.4g} {results.clock[1]}", fontsize=style.SMALL)
         dress(results.unit("length"), panel, axes, middle, half)
     return figure
 

@@ -86,7 +86,8 @@ def finish(results: Results, axes: Sequence[Sequence[Axes]]) -> None:
         panel.margins(x=0.01)
         for boundary in results.boundaries:
             panel.axvline(boundary, color="#888888", lw=0.8, ls=(0, (4, 3)), zorder=0.5)
-    label = f"time [{results.unit('time')}]" if results.is_si else "time"
+    name, unit = results.clock
+    label = f"{name} [{unit}]" if unit else name
     for panel in axes[-1]:
         panel.set_xlabel(label + (", dashed: start of a step" if len(results.boundaries) else ""))
     legend_below(axes[0][-1])

@@ -211,13 +211,17 @@ def run_case(name: str, path: Path, folder: Path) -> Verdict:
 
 
 # ------------------------------------------------------------------------------------------------------- report
+def counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
 def summary(verdicts: Sequence[Verdict]) -> str:
     """One line: how many targets and cases, how many missed."""
     rows = [row for verdict in verdicts for row in verdict.outcome.rows]
     missed = [verdict.name for verdict in verdicts if verdict.missed]
-    text = f"{len(verdicts)} cases, {len(rows)} targets, {sum(row.is_met for row in rows)} met"
     failed = sum(bool(verdict.failure) for verdict in verdicts)
-    text += f", {failed} cases could not be run" if failed else ""
+    text = f"{counted(len(verdicts), 'case')}, {counted(len(rows), 'target')}, {sum(row.is_met for row in rows)} met"
+    text += f", {counted(failed, 'case')} could not be run" if failed else ""
     return text + (f"; MISSED in: {', '.join(missed)}" if missed else "; all met")
 
 

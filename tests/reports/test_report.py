@@ -14,9 +14,10 @@ import pytest
 import fem
 from fem.cli import main
 from fem.show import report, style
-from fem.show.curves import energies
-from fem.show.page import address
+from fem.show.curves import energies, load_factor
+from fem.show.page import Page, address, picture, rounded
 from fem.show.shapes import shapes
+from fem.show.style import panels
 from tests.sweeping.swings import write_swing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -116,18 +117,18 @@ def test_a_run_is_told_whole(sdnl100, figures):
     assert row(page, "Summary", "energy error") == [told] == [history.energy_error_text]
     kinetic = history.of_energy("kinetic")
     told = [kinetic[0], kinetic[-1], kinetic.min(), history.time[kinetic.argmin()], kinetic.max()]
-    assert row(page, "Energy balance", "kinetic [J]") == [f"{x:.6g}" for x in (*told, history.time[kinetic.argmax()])]
+    assert row(page, "Energy balance", "kinetic [J]") == [f"{x:.4g}" for x in (*told, history.time[kinetic.argmax()])]
     u, t = history.of_node(2)[:, 0], history.of_element(1, "T")
     at = history.time[u.argmin()], history.time[u.argmax()]
     assert row(page, "Extremes", "U1 [m]") == [
-        f"{u.min():.6g}",
+        f"{u.min():.4g}",
         "2 (TIP)",
-        f"{at[0]:.6g}",
-        f"{u.max() + 0:.6g}",
+        f"{at[0]:.4g}",
+        f"{u.max() + 0:.4g}",
         "2 (TIP)",
-        f"{at[1]:.6g}",
+        f"{at[1]:.4g}",
     ]
-    assert row(page, "Extremes", "T [N]")[:3] == [f"{t.min():.6g}", "1", f"{history.time[t.argmin()]:.6g}"]
+    assert row(page, "Extremes", "T [N]")[:3] == [f"{t.min():.4g}", "1", f"{history.time[t.argmin()]:.4g}"]
     assert "Verdict: completed" in text and "NEWMARK" in text
     assert (INPUTS / "sdnl100.inp").read_text().splitlines()[-8] in text
     left = "".join(re.findall(r"<h2>Figures left out</h2>\n<ul>(.*?)</ul>", text, re.DOTALL))
@@ -160,10 +161,10 @@ def test_the_first_page_says_who_when_with_what_and_how_far_from_breaking(sdnl10
     ]
     assert "<h1>Bar &amp; pin</h1>" in text and "Two\nlines" in text
     t = history.of_element(1, "T")
-    at = f"{history.time[t.argmax()]:.6g}"
+    at = f"{history.time[t.argmax()]:.4g}"
     assert row(page, "Utilisation", "all bars") == [
         "40 N",
-        f"T = {t.max():.6g} N",
+        f"T = {t.max():.4g} N",
         "1",
         at,
         f"{100 * t.max() / 40:.3g} %",
@@ -193,7 +194,7 @@ def test_the_force_at_the_end_of_a_line_counts_where_it_is_printed(tmp_path):
     page = read(fem.report(tmp_path / "out", strength={"": 40.0}))
     assert end.max() > t.max() > 0.0
     told = row(page, "Utilisation", "all bars, ends")
-    assert told[1:3] == [f"TE = {end.max():.6g} N", "node 1 (HELD)"] and told[-1] == f"{100 * end.max() / 40:.3g} %"
+    assert told[1:3] == [f"TE = {end.max():.4g} N", "node 1 (HELD)"] and told[-1] == f"{100 * end.max() / 40:.3g} %"
 
 
 def test_tensions_that_are_not_printed_are_those_of_the_fields(tmp_path):
@@ -202,7 +203,7 @@ def test_tensions_that_are_not_printed_are_those_of_the_fields(tmp_path):
     (tmp_path / "bare.inp").write_text(text.replace(printed, ""))
     history = fem.run(tmp_path / "bare.inp", output=tmp_path / "out")
     page, t = read(fem.report(tmp_path / "out", strength={"": 80.0})), history.of_element(1, "T")
-    assert row(page, "Extremes", "T [N]")[::3] == [f"{t.min():.6g}", f"{t.max():.6g}"]
+    assert row(page, "Extremes", "T [N]")[::3] == [f"{t.min():.4g}", f"{t.max():.4g}"]
     assert row(page, "Utilisation", "all bars")[-1] == f"{100 * t.max() / 80:.3g} %"
 
 
@@ -227,7 +228,7 @@ def test_modes_have_no_motion(tmp_path):
     path = fem.report(tmp_path / "modes")
     page = read(path)
     frequencies = [cells[2] for cells in page.tables["Frequencies"][1:]]
-    assert frequencies == [f"{value:.6g}" for value in modes.frequency[: len(frequencies)]]
+    assert frequencies == [f"{value:.4g}" for value in modes.frequency[: len(frequencies)]]
     assert "iframe" not in page.tags and "no animation: the mesh is stored with the fields" in path.read_text()
 
 
@@ -315,7 +316,7 @@ def test_runs_are_compared_on_one_page(tmp_path):
     rows = [cells for cells in page.tables["Extremes"] if cells[1:2] == ["U1"]]
     assert [cells[0] for cells in rows] == ["short", "long"]
     u = [history.of_node(2)[:, 0] for history in histories]
-    assert [float(cells[2]) for cells in rows] == [pytest.approx(each.min(), rel=1e-5) for each in u]
+    assert [float(cells[2]) for cells in rows] == [pytest.approx(each.min(), rel=5e-4) for each in u]
     assert main(["report", *map(str, folders)]) == 2
     assert main(["report", str(folders[0]), "--compare"]) == 2
     assert main(["report", *map(str, folders), "--compare", "--output", str(tmp_path / "cli.html")]) == 0
@@ -360,7 +361,7 @@ def test_a_sweep(tmp_path):
     assert len(rows) == 8 and page.tags.count("figure") == 1
     for name, column in (("length", found["length"]), ("energy error largest", found["energy_error_largest"])):
         told = [cells[head.index(name)] for cells in rows]
-        assert told == ["" if np.isnan(value) else f"{value:.6g}" for value in column]
+        assert told == ["" if np.isnan(value) else f"{value:.4g}" for value in column]
     assert row(page, "Summary", "length") == ["4 values, 0 to 2"]
 
 
@@ -370,7 +371,7 @@ def test_exponents_and_sections(tmp_path, monkeypatch):
     assert main(["lyapunov", deck, "--time", "60", "--error", "none", "--output", "one", "--quiet"]) == 0
     page = read(fem.report("one"))
     last = Path("one/convergence.csv").read_text().splitlines()[-1].split(",")
-    assert row(page, "Result", "1") == [f"{float(cell):.6g}" for cell in last[1:]] and "figure" in page.tags
+    assert row(page, "Result", "1") == [f"{float(cell):.4g}" for cell in last[1:]] and "figure" in page.tags
     assert row(page, "Settings", "time") == ["60"]
     assert main(["sections", deck, "--cycles", "30", "--points", "10", "--output", "two", "--quiet"]) == 0
     assert "figure" in read(fem.report("two")).tags
@@ -492,3 +493,85 @@ def test_a_report_goes_when_its_results_do(tmp_path):
     fem.report(tmp_path / "many")
     fem.sweep(deck, {"length": [1.0, 3.0]}, output=tmp_path / "many")
     assert not (tmp_path / "many" / "report.html").exists()
+
+
+SHALLOW = """*HEADING
+Two bars that snap through. SI units
+*NODE, NSET=ALL
+1, -1., 0., 0.
+2, 0., 0., 0.2
+3, 1., 0., 0.
+*NSET, NSET=CROWN
+2
+*ELEMENT, TYPE=T3D2, ELSET=BARS
+1, 1, 2
+2, 2, 3
+*MATERIAL, NAME=M
+*ELASTIC
+1e5
+*SOLID SECTION, ELSET=BARS, MATERIAL=M
+1e-2
+*BOUNDARY
+1, 1, 3
+3, 1, 3
+ALL, 2
+*STEP, NLGEOM, INC=60
+*STATIC, RIKS
+0.02, 1., , 0.02, , CROWN, 3, -0.1
+*CLOAD
+CROWN, 3, -10.
+{printed}*END STEP
+"""
+
+
+def test_arc_lengths_are_no_times_and_a_missing_load_factor_is_told_where_it_would_be(tmp_path, monkeypatch):
+    """Of *STATIC, RIKS ``time`` is an arc length, which has no unit."""
+    pages = []
+    monkeypatch.setattr("fem.show.report.WHAT", {"energy": (energies,), "load_factor": (load_factor,)})
+    for name, printed in (("told", "*NODE PRINT, NSET=CROWN\nU\n"), ("silent", "*EL PRINT\nT\n")):
+        fem.run(fem.parse_deck(SHALLOW.format(printed=printed)), output=tmp_path / name)
+        pages.append(fem.report(tmp_path / name).read_text())
+    for text in pages:
+        assert "arc length reached" in text and "time reached" not in text
+        assert "at arc length" in text and "at time [s]" not in text
+    figures = [text.partition("<h2>Load factor</h2>")[2].partition("</section>")[0] for text in pages]
+    assert "<figure" in figures[0] and "request *NODE PRINT of U" not in figures[0]
+    assert "<figure" not in figures[1] and "No figure: nodes.csv has no displacement" in figures[1]
+
+
+def test_settings_are_told_in_words_of_the_field(sdnl100):
+    text = fem.report(sdnl100[1]).read_text()
+    part = text.partition("<h2>Settings as understood</h2>")[2].partition("<h2>Software</h2>")[0]
+    assert re.search(r"iterations, at most \d+", part) and "strain measure" in part
+    assert "time integrator NEWMARK" in part
+    assert not re.search(r"young|poisson|is inextensible|cut factor|growth factor|mass rule", part)
+    assert re.search(r"<th[^>]*>E</th>", part)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(0.0, "0"), (-0.0, "0"), (1.28587, "1.286"), (12345.6, "12346"), (1.66395e6, "1663950"), (2.5e9, "2.5e+09"),
+     (-4.852e-4, "-0.0004852")],
+)  # fmt: skip
+def test_numbers_have_four_digits_and_no_exponent_where_they_are_read_without(value, expected):
+    assert rounded(value) == expected
+
+
+def test_tall_figures_have_more_of_a_page(sdnl100):
+    """Three panels one above the other are legible at 150 mm, two figures of two panels fit on a page at 90 mm."""
+    assert [picture(panels(rows, "")[0]).is_tall for rows in (1, 2, 3, 4)] == [False, False, True, True]
+    page = Page("", [], "", True, "")
+    page.add("Figures", picture(panels(3, "")[0]), picture(panels(1, "")[0]))
+    assert page.html().count('<figure class="tall">') == 1 and page.html().count("<figure>") == 1
+
+
+def test_load_cases_of_si_decks_have_units(tmp_path):
+    """The number's unit beside its name, its values in it; the heading is that of the deck, with its comments."""
+    row = {"case": "storm", "number": "T_ROPE", "seeds": 4, "max": 32364.6, "extreme": 32396.3, "skewness": -2.0}
+    told = dict(zip(row, report.case_line(row), strict=True))
+    assert (told["number"], told["max"], told["extreme"]) == ("T_ROPE [kN]", 32364.6 / 1e3, 32396.3 / 1e3)
+    assert (told["case"], told["seeds"], told["skewness"]) == ("storm", 4, -2.0)
+    (tmp_path / "deck.inp").write_text("** first\n*Heading\nA rope\n** a comment\nSI units\n*NODE\n1, 0, 0, 0\n")
+    record = {"deck": {"file": "deck.inp"}, "deck_folder": "."}
+    assert report.heading_of(tmp_path, record) == ["A rope", "** a comment", "SI units"]
+    assert report.heading_of(tmp_path / "gone", record) == []

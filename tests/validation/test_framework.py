@@ -80,7 +80,7 @@ def test_met_targets_give_0_and_a_report(clone, capsys):
     assert "a remark" in text
     printed = capsys.readouterr().out
     assert "good: a title" in printed
-    assert "1 cases, 1 targets, 1 met; all met" in printed
+    assert "1 case, 1 target, 1 met; all met" in printed
 
 
 def test_a_missed_target_gives_3_and_stops_no_other(clone, tmp_path, capsys):
