@@ -18,12 +18,13 @@ GRAVITY = 9.81
 
 
 def pendulum(
-    *, dt: str = "0.01", period: float = 4.0, error: str = "1e-4", integrator: str = "ALPHA=-0.05", angle: float = 30.0,
+    *, unit: float = 1.0, dt: str = "0.01", period: float = 4.0, error: str = "1e-4", integrator: str = "ALPHA=-0.05", angle: float = 30.0,
     links: int = 1, young: float = 2.1e11, material: str = "", velocity: str = "", inc: str = "",
 ) -> str:  # fmt: skip
-    """Bars of total length 1 and unit mass at their ends, straight at ``angle`` from the vertical, without stress."""
+    """Bars of total length 1 and unit mass at their ends, straight at ``angle`` from the vertical, without stress.
+    unit  lengths of 1 m are ``unit`` of the deck; forces and times keep their units"""
     sine, cosine = float(np.sin(np.radians(angle))), float(np.cos(np.radians(angle)))
-    places = [(i / links * sine, -i / links * cosine) for i in range(links + 1)]
+    places = [(i / links * sine * unit, -i / links * cosine * unit) for i in range(links + 1)]
     nodes = "\n".join(f"{i + 1}, {x!r}, 0, {z!r}" for i, (x, z) in enumerate(places))
     bars = "\n".join(f"{i + 1}, {i + 1}, {i + 2}" for i in range(links))
     masses = "\n".join(f"{i + 101}, {i + 2}" for i in range(links))
@@ -35,12 +36,12 @@ def pendulum(
 *ELEMENT, TYPE=MASS, ELSET=MASSES
 {masses}
 *MASS, ELSET=MASSES
-{1 / links!r}
+{1 / links / unit!r}
 *MATERIAL, NAME=STEEL
 *ELASTIC
-{young!r}
+{young / unit**2!r}
 {material}*SOLID SECTION, ELSET=BARS, MATERIAL=STEEL
-1e-4
+{1e-4 * unit**2!r}
 *BOUNDARY
 1, 1, 3
 {velocity}*STEP, NLGEOM{inc}
@@ -72,6 +73,15 @@ def test_a_stiff_pendulum_needs_a_hundred_increments_a_period(integrator):
     errors = [swing(history) for history in runs]
     assert errors[0] < 1e-4 * len(runs[0].time)
     assert errors[1] < 1e-6 * len(runs[1].time)
+
+
+@pytest.mark.parametrize("links", [1, 4])
+def test_dampers_of_bars_change_no_increment_in_any_unit_of_length(links):
+    """Powers of two have no rounding errors: the increments are the same to the last bit."""
+    damped = [run_text(pendulum(unit=unit, links=links, material="*DAMPING, BETA=1e-9\n")) for unit in (1.0, 2.0**10)]
+    assert np.array_equal(damped[0].time, damped[1].time)
+    assert np.array_equal(damped[0].u, damped[1].u / 2.0**10)
+    assert len(damped[0].time) == pytest.approx(len(run_text(pendulum(links=links)).time), rel=0.03)
 
 
 @pytest.mark.parametrize("dt", ["1e-6", "4."])

@@ -317,14 +317,19 @@ def take_direction(e: int, place: Floats, u0: Floats, u1: Floats, bars: Bars, nu
     """Stiffness of bar e along its direction at the start of the increment; False if it rotates by more than MOST_TURN.
     A tension that jumps acts along the direction at the end, whose rotation would have no transverse effect."""
     i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
-    product, square0, square1 = 0.0, 0.0, 0.0
+    product, square0, square1, both, differs = 0.0, 0.0, 0.0, 0.0, False
     for c in range(3):
+        p, q = numbers[P + c, e], numbers[Q + c, e]
+        both += p * q
+        differs = differs or p != q
         d0 = place[j + c] - place[i + c] + u0[j + c] - u0[i + c]
         d1 = place[j + c] - place[i + c] + u1[j + c] - u1[i + c]
         product += d0 * d1
         square0 += d0 * d0
         square1 += d1 * d1
         numbers[P + c, e] = numbers[Q + c, e] = d0
+    if differs:  # q of bars with viscous stresses has their stiffness in it, alpha is 1
+        numbers[ALPHA, e] *= both / square1
     return product > MOST_TURN * math.sqrt(square0 * square1)
 
 
