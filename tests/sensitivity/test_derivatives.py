@@ -196,6 +196,15 @@ def test_a_bar_is_as_its_formula_says():
     assert found.slope("T_e1") == pytest.approx({"EA": 0.0, "F": 1.0}, rel=1e-9, abs=1e-12)
 
 
+def test_each_parameter_that_is_named_changes_while_the_others_are_held():
+    deck = BAR.replace("F = 3.\n", "F = 3.\nmore = 0.5*F\n").replace("2, 1, <F>", "2, 1, <F>\n2, 1, <more>")
+    model = fem.parse_deck(deck)
+    assert fem.sensitivity(model, ["F"], ["U1_n2"]).slope("U1_n2") == pytest.approx({"F": 0.03}, rel=1e-9)
+    both = fem.sensitivity(model, ["F", "more"], ["U1_n2"]).slope("U1_n2")
+    assert both == pytest.approx({"F": 0.02, "more": 0.02}, rel=1e-9)
+    assert fem.gradient(model, "U1_n2", ["F", "more"]).jac() == pytest.approx([0.02, 0.02], rel=1e-9)
+
+
 def test_an_optimum_is_found_by_gradients():
     """The stiffness at which u = F l/EA is 0.1: 120."""
     from scipy.optimize import minimize

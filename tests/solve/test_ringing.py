@@ -18,8 +18,8 @@ GRAVITY = 9.81
 
 
 def pendulum(
-    *, unit: float = 1.0, dt: str = "0.01", period: float = 4.0, error: str = "1e-4", integrator: str = "ALPHA=-0.05", angle: float = 30.0,
-    links: int = 1, young: float = 2.1e11, material: str = "", velocity: str = "", inc: str = "",
+    *, unit: float = 1.0, dt: str = "0.01", period: float = 4.0, error: str = "1e-4", integrator: str = "ALPHA=-0.05",
+    angle: float = 30.0, links: int = 1, young: float = 2.1e11, material: str = "", velocity: str = "", inc: str = "",
 ) -> str:  # fmt: skip
     """Bars of total length 1 and unit mass at their ends, straight at ``angle`` from the vertical, without stress.
     unit  lengths of 1 m are ``unit`` of the deck; forces and times keep their units"""

@@ -127,7 +127,8 @@ def differentiating(
     """A function in place of ``solve.loop.solve``, and one that returns what it has found.
 
     read   a model for values of parameters;  model: that of the ``given`` values
-    by     parameters;  names: of numbers over time
+    by     parameters, each of which changes while the others are held: none follows from another one, as it may in the
+           deck;  names: of numbers over time
 
     NoDerivative: a parameter changes more than numbers. CommandError: too many or none.
     """
@@ -140,7 +141,7 @@ def differentiating(
 
     def solve(model: Model, sink: Sink, requests: Requests, checkpoints: Checkpoints | None = None) -> None:
         run = begin(Differentiated, model, sink, replace(requests, record_all=True), checkpoints)
-        run.differentiate_by(read, given, values, names)
+        run.differentiate_by(read, {**given, **values}, values, names)
         made.append(run)
         run.run()
 

@@ -119,9 +119,10 @@ def input_bars(
 ) -> list[InputBar]:  # fmt: skip
     """The numbers with bars of the inputs; ``checks``: with runs at the ends of the ranges."""
     ends: dict[str, list[dict[str, float]]] = {}
+    held = {**given, **{one.name: one.value for one in ranges}}
     for one in ranges if checks else ():
         runs = [{one.name: end} if end != one.value else {} for end in (one.low, one.high)]
-        ends[one.name] = [numbers_at(deck, names, {**given, **own}, solver) if own else {} for own in runs]
+        ends[one.name] = [numbers_at(deck, names, {**held, **own}, solver) if own else {} for own in runs]
     bars = []
     for name in names:
         value, slopes, _ = found.of(name)
