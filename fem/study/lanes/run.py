@@ -170,10 +170,11 @@ def march_columns(
         samples = varied(first, columns, may_differ=every == 0)
         if samples is None:
             return None
-        stage = template(first) if keeps_lengths(first) else None
+        good = {number: one for number, one in samples.items() if keeps_lengths(one)}
+        ready = first if keeps_lengths(first) else next(iter(good.values()), None)
+        stage = template(ready) if ready else None
     except FemError:  # its own run will report it
         return iter(())
-    good = {number: one for number, one in samples.items() if keeps_lengths(one)} if stage else {}
     stay = standing(list(good.values())) if good else np.zeros(0, np.bool_)
     numbers, chosen = list(compress(good, stay)), list(compress(good.values(), stay))
     return marched(numbers, chosen, stage, every, False, may_compile)
