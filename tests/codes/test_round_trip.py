@@ -27,8 +27,8 @@ DECKS = {
     "pendulum_one_point rod_consistent sdnl100 sdnl100_3periods slack_chain",
     "calculix": "axial_bar cable_net catenary damped_cable hanging_chain moving_support pendulum_lumped "
     "pendulum_one_point rod_consistent sdnl100 sdnl100_3periods slack_cable slack_chain ssnl105a_nlgeom",
-    "abaqus": "axial_bar cable_net hanging_chain inclined_roller moving_support net_brake pendulum_lumped slack_cable "
-    "springs_dashpots ssnl105a ssnl105a_nlgeom ssnl114a yielding_brake",
+    "abaqus": "axial_bar cable_net hanging_chain helical_spring inclined_roller moving_support net_brake "
+    "pendulum_lumped slack_cable springs_dashpots ssnl105a ssnl105a_nlgeom ssnl114a yielding_brake",
 }
 """All shipped decks that a target can express."""
 CASES = [(f"{name}.inp", code) for code, names in DECKS.items() for name in names.split()]
