@@ -83,10 +83,9 @@ def fresh(work: Path, name: str = "cache") -> Path:
     return work / name
 
 
-def unit_of(cache: Path, part: str) -> Path:
-    """The file of a unit."""
-    (found,) = cache.glob(f"kernels-*/*{part}*.unit")
-    return found
+def units_of(cache: Path, part: str) -> list[Path]:
+    """The units of a function: one for each kind of its arguments."""
+    return sorted(cache.glob(f"kernels-*/*{part}_[0-9a-f]*.unit"))
 
 
 # ------------------------------------------------------------------------------------------------------------- damaging
@@ -139,7 +138,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "calls what does not exist": changed(b'"others": [', b'"others": ["no_such_function"'),
     "no seal": lambda path: _write(path, path.read_bytes().partition(b"\n")[2]),
     "deep head": _deep,
-    "another unit": lambda path: _write(path, unit_of(path.parents[1], "solve_with_border").read_bytes()),
+    "another unit": lambda path: _write(path, units_of(path.parents[1], "solve_with_border")[0].read_bytes()),
     "pipe": instead(os.mkfifo),
     "folder": instead(Path.mkdir),
     "link to nowhere": instead(lambda path: path.symlink_to("nowhere")),
@@ -150,18 +149,23 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 
 
 def damaged(work: Path, name: str, damage: Callable[[Path], None], part: str) -> Trial:
-    """A run with a damaged unit, which it heals."""
+    """A run with damaged units of a function, of which it heals the one that it calls."""
     cache = fresh(work)
-    damage(unit_of(cache, part))
+    for unit in units_of(cache, part):
+        damage(unit)
     trial = judged(work, f"damage: {name}", *started(work, "out", cache), notes=0)
-    try:
-        unit = unit_of(cache, part)
-        healed = unsealed(unit.read_bytes(), unit.parent.name).symbol
-    except (OSError, ValueError) as error:
-        healed = str(error)
-    if not healed.startswith("fem_"):
-        trial.faults.append(f"not healed: {healed}")
+    found = [symbol_of(unit) for unit in units_of(cache, part)]
+    if not any(symbol.startswith("fem_") for symbol in found):
+        trial.faults.append(f"not healed: {', '.join(found)}")
     return trial
+
+
+def symbol_of(unit: Path) -> str:
+    """What a unit defines, or why it cannot be loaded."""
+    try:
+        return str(unsealed(unit.read_bytes(), unit.parent.name).symbol)
+    except (OSError, ValueError) as error:
+        return str(error)
 
 
 # ---------------------------------------------------------------------------------------------------------- other users
