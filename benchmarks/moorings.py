@@ -214,12 +214,12 @@ ALL, 2
 *DLOAD
 LINE, GRAV, 10., 0., 0., -1.
 *NODE PRINT
-TE
+COORD, RF, TE
 *EL PRINT
 T
 *END STEP
 """
-"""A chain of 1000 N/m over a ridge of 10 m, as in ``tests/forces/test_bathymetry.py``."""
+"""A chain of 1000 N/m over a ridge of 10 m."""
 HILLS = 1000.0, 4.0
 """Wavelength along x and y, and height of hills in which the lines of OC4 lie, in metres."""
 POINTS, JOB = 1000, "platform:50:0.1:3600"

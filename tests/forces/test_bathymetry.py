@@ -11,6 +11,7 @@ import pytest
 from scipy.interpolate import RegularGridInterpolator
 
 import fem
+from benchmarks.moorings import CROSSING, RIDGE
 from fem.assembly.system import assemble
 from fem.compiled.interpreted import rehearsal
 from fem.deck import parse_deck, write_deck
@@ -196,53 +197,6 @@ def test_a_chain_that_slides_over_hills_keeps_its_energy():
     assert history.of_node(1)[-1, 0] > 3.0
     assert np.abs(history.energy_error).max() < 1e-9 * history.of_energy("kinetic").max()
     assert history.of_energy("dissipated")[-1] == pytest.approx(0.0, abs=1e-9)
-
-
-RIDGE = ridge.Ridge(middle=150.0, half=50.0, slope=0.2, rounding=5.0, width=400.0, height=80.0)
-CROSSING = """*NODE
-1, 0., 0., 0.
-{last}, 400., 0., 80.
-*ELEMENT, TYPE=T3D2, ELSET=LINE
-1, 1, 2
-*ELGEN, ELSET=LINE
-1, {bars}
-*NGEN, LINE=CATENARY, NSET=ALL
-1, {last}, 1, 438.
-*MATERIAL, NAME=M
-*ELASTIC
-1e12
-*NO COMPRESSION
-*DENSITY
-1e4
-*SOLID SECTION, ELSET=LINE, MATERIAL=M, STRAIN=ENGINEERING
-1e-2
-*SEABED, ELSET=LINE, POINTS=10
--50., -20., 0.
--50., 30., 0.
-100., -20., 0.
-100., 30., 0.
-150., -20., 10.
-150., 30., 10.
-200., -20., 0.
-200., 30., 0.
-500., -20., 0.
-500., 30., 0.
-1e7, 0., 0.5
-*BOUNDARY
-1, 1, 3
-{last}, 1, 3
-ALL, 2
-*STEP, NLGEOM, AMPLITUDE=STEP
-*STATIC
-1., 1.
-*DLOAD
-LINE, GRAV, 10., 0., 0., -1.
-*NODE PRINT
-COORD, RF
-*EL PRINT
-T
-*END STEP
-"""
 
 
 def test_a_line_across_a_ridge():
