@@ -34,6 +34,7 @@ from fem.forces.seabed import (
     normal_force,
     rub,
 )  # fmt: skip
+from fem.model.bathymetry import DepthGrid
 
 SHORT = 1e-7
 """Displacement over distance from the origin below which s = 0: there g1 - g0 is round-off."""
@@ -45,7 +46,8 @@ class GridContacts(NamedTuple):
     NORMAL the reference position.
 
     which (c,) grid of each node;  grids (g, 5) where in the arrays the grids are;  tops (g,) highest points
-    rounded part of a cell that is rounded;  lines  x and y of all grids;  heights, cosines  at their points
+    lines (l, 4) x and y of all grids, one over the widths before and after them (0: the edge), what is rounded on
+    either side;  heights, cosines  at their points
     """
 
     nodes: Ints
@@ -56,7 +58,6 @@ class GridContacts(NamedTuple):
     which: Ints
     grids: Ints
     tops: Floats
-    rounded: float
     lines: Floats
     heights: Floats
     cosines: Floats
@@ -76,12 +77,19 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> GridContacts:
     empty = np.zeros(0)
     group = GridContacts(
         nodes, chord, numbers, np.zeros((len(nodes), 3)), state, which, grids,
-        np.array([bed.grid.z.max() for bed in beds]), beds[0].grid.rounded if beds else 0.0,
-        np.concatenate([empty, *(lines for bed in beds for lines in (bed.grid.x, bed.grid.y))]),
+        np.array([bed.grid.z.max() for bed in beds]),
+        np.concatenate([np.zeros((0, 4)), *(columns(lines) for bed in beds for lines in (bed.grid.x, bed.grid.y))]),
         np.concatenate([empty, *(bed.grid.z.ravel() for bed in beds)]),
         np.concatenate([empty, *(bed.grid.cosine.ravel() for bed in beds)]),
     )  # fmt: skip
     return group._replace(anchors=seabed.first_anchors(nodes, numbers, model, system, partial(seen, group)))
+
+
+def columns(lines: Floats) -> Floats:
+    """(l, 4) of the grid lines (l,) of one grid: see ``GridContacts``."""
+    over = 1.0 / np.diff(lines, prepend=-np.inf, append=np.inf)
+    before, after = over[:-1], over[1:]
+    return np.column_stack([lines, before, after, DepthGrid.rounded / np.maximum(before, after)])
 
 
 def seen(group: GridContacts, numbers: Floats, u: Floats) -> tuple[Floats, Floats]:
@@ -107,30 +115,28 @@ def nearest(lines: Floats, first: Index, count: Index, x: float) -> Index:
     """Index of the grid line that is nearest to x, of ``count`` lines from ``first`` on: by bisection, begun where it
     lies if lines are equally far apart."""
     low, high = first, first + count - 1
-    if x <= lines[low]:
+    if x <= lines[low, 0]:
         return low
-    if x >= lines[high]:
+    if x >= lines[high, 0]:
         return high
-    guess = low + min(int((x - lines[low]) / (lines[high] - lines[low]) * (high - low)), high - low - 1)
-    if lines[guess] > x:
+    guess = low + min(int((x - lines[low, 0]) / (lines[high, 0] - lines[low, 0]) * (high - low)), high - low - 1)
+    if lines[guess, 0] > x:
         high = guess
     else:
-        low, high = guess, guess + 1 if x < lines[guess + 1] else high
+        low, high = guess, guess + 1 if x < lines[guess + 1, 0] else high
     while high - low > 1:
         middle = (low + high) // 2
-        if lines[middle] <= x:
+        if lines[middle, 0] <= x:
             low = middle
         else:
             high = middle
-    return low if x - lines[low] <= lines[high] - x else high
+    return low if x - lines[low, 0] <= lines[high, 0] - x else high
 
 
 @inner_kernel
-def hats(lines: Floats, rounded: float, first: Index, count: Index, i: Index, x: float) -> Numbers:
+def hats(lines: Floats, i: Index, x: float) -> Numbers:
     """Weights of the grid lines before i, of i and after it, at x; their first and second derivatives."""
-    before = 1.0 / (lines[i] - lines[i - 1]) if i > first else 0.0
-    after = 1.0 / (lines[i + 1] - lines[i]) if i < first + count - 1 else 0.0
-    delta, s = rounded / max(before, after), x - lines[i]
+    s, before, after, delta = x - lines[i, 0], lines[i, 1], lines[i, 2], lines[i, 3]
     p, turn, bend = abs(s), 1.0 if s > 0.0 else -1.0, 0.0
     if p < delta:
         p, turn, bend = 0.5 * (s * s / delta + delta), s / delta, 1.0 / delta
@@ -147,7 +153,7 @@ def surface(c: int, x: float, y: float, z: float, group: GridContacts) -> Number
     first, wide = group.grids[grid, FIRST_X], group.grids[grid, COUNT_X]
     start, long = group.grids[grid, FIRST_Y], group.grids[grid, COUNT_Y]
     i, j = nearest(lines, first, wide, x), nearest(lines, start, long, y)
-    along, across = hats(lines, group.rounded, first, wide, i, x), hats(lines, group.rounded, start, long, j, y)
+    along, across = hats(lines, i, x), hats(lines, j, y)
     at = group.grids[grid, FIRST_Z] + (i - first) * long + j - start
     h = hx = hy = hxx = hxy = hyy = e = ex = ey = exx = exy = eyy = 0.0
     for a in range(3):
