@@ -132,7 +132,8 @@ def test_tables_of_types_that_cannot_be_are_refused(text, message, tmp_path):
     "options, message",
     [
         ({"spread": [0, 90, 450]}, "two lines of a spread have the same heading"),
-        ({"spread": 3, "motion": (1, 0, 0), "period": 10.0}, "a spread has no motion"),
+        ({"spread": 3, "modules": [(100, 200, 300.0, 1.0)]}, "a spread has no modules"),
+        ({"sea": (4.0, 10.0), "depth": None, "first": (-837.6, 0, -200)}, "waves need water"),
         ({"spread": 3, "first": (0, 0, -200), "last": (0, 0, -14)}, "a line on the axis of its spread"),
         ({"spread": 0}, "a spread needs 1 line or more"),
     ],
@@ -181,3 +182,51 @@ def test_a_line_that_cannot_reach_its_end_names_the_call():
     with pytest.raises(fem.DeckError, match=r"test_spread\.py"):
         made.model()
     assert np.isfinite(CHAIN.mass)
+
+
+def test_a_vessel_of_a_spread_follows_its_rao_in_a_sea(tmp_path, monkeypatch):
+    """About its offset, as the RAO says: waves of unit amplitude in all, surge a quarter of a period behind; the bow
+    points against them."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{period}, {heading}, 0.5, 0, 0, 0, 1, 0" for period in (2, 60) for heading in (0, 180)]
+    head = "period, heading, surge, surge phase, sway, sway phase, heave, heave phase"
+    (tmp_path / "box.csv").write_text("\n".join([head, *rows, ""]))
+    words = "--first=-837.6,0,-200 --last=-58,0,-14 --depth 200 --spread 3 --bars 12 --length 850 --time 25"
+    words += " --section R4-studless-142 --sea 4,10 --rao box.csv"
+    assert main(["line", *words.split()]) == 0
+    history = fem.run("line.inp", parameters={"surge": 5.0, "heave": -1.0})
+    last = history.of_step(3)
+    surge, _, heave = (history.of_node(1013) - [5.0, 0.0, -1.0])[last].T
+    assert np.ptp(heave) > 2.0
+    assert surge == pytest.approx(-0.5 * heave, abs=1e-9)
+    assert np.ptp(history.of_node(2013, "TE")[last]) > 1e4
+
+
+def test_a_vessel_of_a_spread_moves_as_a_cosine(tmp_path):
+    given = {"section": CHAIN, "length": 850.0, "bars": 8, "spread": 3, "stream": (0.5, 0.0)}
+    deck = fem.line(**given, motion=(2.0, 0.0, 0.5), period=8.0, time=6.0, output=tmp_path / "a.inp", **ENDS)
+    history = fem.run(deck)
+    last = history.of_step(3)
+    time = history.time[last]
+    wave = np.cos(2.0 * np.pi * (time - time[0]) / 8.0)
+    assert history.of_node(3009)[last] == pytest.approx(np.outer(wave, [2.0, 0.0, 0.5]), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--bow 90", "--bow is the heading of a vessel with --rao"),
+        ("--sea 4,-10", "a sea needs a positive height and period"),
+        ("--sea 4", "not of the form HS,TP"),
+        ("--rao box.csv", "an RAO moves the vessel of a spread in a sea"),
+        ("--sea 4,10 --rao wrong.csv", "wrong.csv is not a table of an RAO"),
+    ],
+)
+def test_what_a_sea_lacks_is_said(words, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "box.csv").write_text("period, heading, surge, surge phase\n5, 0, 1, 0\n")
+    (tmp_path / "wrong.csv").write_text("period, surge\n5, 1\n")
+    line = "line --last=-58,0,-14 --first=-837.6,0,-200 --depth 200 --spread 3 --length 850 --section wire-90"
+    assert main([*line.split(), *words.split()]) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "line.inp").exists()

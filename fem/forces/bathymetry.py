@@ -249,7 +249,8 @@ def touch(c: int, trial: Trial, group: Any, force: Floats, flow: Floats, tangent
         for b in range(3):
             tilt = part * bent(mean, a, b) + component(way, a) * component(turn, b) + (step if a == b else 0.0)
             tangent.block[node, 3 * a + b] += trial.weight * (along * component((rx, ry, rz), b) + (push + lost) * tilt)
-    if (trial.rate != 0.0 or group.numbers[c, seabed.RUBS_IN_STATICS] != 0.0) and push + lost > 0.0:
+    rubs = trial.rate != 0.0 or group.numbers[c, seabed.RUBS_IN_STATICS] != 0.0
+    if rubs and group.numbers[c, seabed.SLIP] != 0.0 and push + lost > 0.0:
         size, last = (dx * dx + dy * dy + dz * dz) ** 0.5, (end[1] ** 2 + end[2] ** 2 + end[3] ** 2) ** 0.5
         normal, after = (-dx / size, -dy / size, -dz / size, 0.0, 1.0), (-end[1] / last, -end[2] / last, -end[3] / last)
         rises = (size * rx, size * ry, size * rz)

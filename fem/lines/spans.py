@@ -1,4 +1,5 @@
-"""``fem.line``: the deck of a line between two ends: at rest, then the stream, then the motion of its last end.
+"""``fem.line``: the deck of a line between two ends, or of a vessel on a spread of them: at rest, then the stream, then
+the motion of the last end or of the vessel, or a sea.
 
 ``LineSpan`` contains its ends, shape, material and loads. Weight and stiffness of chains, ropes and conductors are
 in ``catalogue.csv``, each number with its source. A quantity is the sum of its lines, factor * d^power, with the
@@ -37,6 +38,8 @@ class LineSpan:
     measure, value  one of ``MEASURES`` and its value
     depth           None: there is no water, and the stream is a wind that grows with height
     time, dt        0: 10 and 1/200 periods, or all of a record in increments of 0.05
+    sea             (significant height, peak period) of waves along +x; none: there are none
+    rao             file of the RAO in the deck, whether it has headings of one side only; ``bow`` its heading from +x
     spread          angles [degrees] about z by which the line is turned, for each line of a vessel; none: one line
     vessel          reference point of that vessel
     segments        parts of other sections, from the first end; the section of the first is ``section``
@@ -64,6 +67,9 @@ class LineSpan:
     spread: tuple[float, ...] = ()
     vessel: Vector = STILL
     segments: tuple[Segment, ...] = ()
+    sea: tuple[float, ...] = ()
+    rao: tuple[str, bool] | None = None
+    bow: float = 180.0
 
     def __post_init__(self) -> None:
         is_low = max(self.first[2], self.last[2]) <= 0.0
@@ -92,8 +98,11 @@ class LineSpan:
             "a motion needs amplitudes and a period": any(self.motion) != (self.period > 0.0),
             "the end moves as a cosine or by a record: give one of them": any(self.motion) and self.record is not None,
             "friction needs a seabed: give the depth of the water": bool(self.friction) and not self.is_wet,
-            "a spread has no motion of one end, no record and no modules": bool(self.spread)
-            and (self.is_moving or has_modules),
+            "a spread has no modules: give the part with them as a segment": bool(self.spread) and has_modules,
+            "waves need water: give its depth": bool(self.sea) and not self.is_wet,
+            f"a sea needs a positive height and period, got {self.sea}": not min(self.sea, default=1.0) > 0.0,
+            "an RAO moves the vessel of a spread in a sea": self.rao is not None and not (self.sea and self.spread),
+            "the RAO moves the vessel: it has no other motion": self.rao is not None and self.is_moving,
             "two lines of a spread have the same heading": len({each % 360.0 for each in self.spread})
             < len(self.spread),
             "a line on the axis of its spread cannot be turned about it": bool(self.spread)
@@ -294,6 +303,19 @@ def read_record(path: Path, deck: Path) -> RecordedEnd:
     return RecordedEnd(Path(os.path.relpath(path, deck.parent)).as_posix(), first, times[1])
 
 
+def read_rao(path: Path, deck: Path) -> tuple[str, bool]:
+    """Name of a table in the deck, and whether its headings are those of one side of the bow. CommandError: it has no
+    such column."""
+    rows = [[cell.strip().lower() for cell in cells] for _, cells in table_rows(path)]
+    try:
+        at = [head.partition("(")[0].strip() for head in rows[0]].index("heading")
+        headings = [float(row[at]) for row in rows[1:]]
+    except (ValueError, IndexError):
+        raise CommandError(f"{path} is not a table of an RAO: it has no column of numbers named heading") from None
+    is_half = all(0.0 <= heading <= 180.0 for heading in headings)
+    return Path(os.path.relpath(path, deck.parent)).as_posix(), is_half
+
+
 NUMBERS = tuple(entry.name for entry in fields(LineSection) if entry.type == "float")
 """Of a section."""
 
@@ -321,6 +343,9 @@ def line(
     dt: float = 0.0,
     spread: int | Sequence[float] = (),
     vessel: Sequence[float] = STILL,
+    sea: Sequence[float] = (),
+    rao: str | Path | None = None,
+    bow: float = 180.0,
     types: str | Path | None = None,
     output: str | Path | None = None,
     force: bool = False,
@@ -337,14 +362,18 @@ def line(
     stream       (x, y) velocity of the current, or without water of the wind, 10 m above z = 0
     modules      parts with buoyancy modules, each (begin, end, mass, diameter): natural lengths from the first end;
                  mass per length and diameter of the line with them
-    motion, period  (x, y, z) amplitudes of the last end, which moves as a cosine, and its period
+    motion, period  (x, y, z) amplitudes of the last end or of the vessel, which moves as a cosine, and its period
     record       alternatively a CSV table with its motion: time, and columns named surge, sway, heave (some of them)
     damping      internal damping, if the end moves, as a fraction of the critical one of a bar (MoorDyn's -BA)
     bars         number of bars
     gravity      acceleration along -z
-    time, dt     duration and increment of the motion; 0: 10 periods and 1/200 period, or the record and 0.05
+    time, dt     duration and largest increment of the motion; 0: 10 periods and 1/200 period; the record, or 600 s of a
+                 sea, and 0.05
     spread       lines of a vessel: their number, or angles [degrees] about z by which the given line is turned
     vessel       (x, y, z) of the reference node of that vessel, which holds their last ends: a rigid body
+    sea          significant height and peak period of waves along +x (JONSWAP, gamma 3.3)
+    rao, bow     CSV table of the motion of the vessel in waves, as ``*RAO`` reads it, and the heading [degrees] of its
+                 bow from +x; 180: head sea
     types        CSV table of own line types: name, diameter, mass, stiffness and other numbers of ``LineSection``
     output       file of the deck; None: ``line.inp`` in the current folder
     force        overwrite a file with other content
@@ -381,9 +410,11 @@ def line(
     if isinstance(spread, int) and spread < 1:
         raise CommandError(f"a spread needs 1 line or more, got {spread}")
     around = tuple(360.0 * k / spread for k in range(spread)) if isinstance(spread, int) else tuple(spread)
+    answer = read_rao(Path(rao), deck) if rao is not None else None
     found = LineSpan(
         begin, end, made[0].section, measure, value, depth, friction, flow, reach, period, moved, damping, bars,
         gravity, time, dt, parts, around, vector("vessel", vessel), made if segments else (),
+        vector("sea", sea, 2) if sea else (), answer, bow,
     )  # fmt: skip
     return write_new(deck, deck_text(found).encode(), force)
 
@@ -411,6 +442,8 @@ def line_as_asked(section: str | None = None, **given: Any) -> Path:
     for name in ("spans", "stringing", "report", "row", "state", "event", "string", "height"):
         if name in given:
             raise CommandError(f"--{name} belongs to --sag-tension CASES.csv")
+    if "bow" in given and "rao" not in given:
+        raise CommandError("--bow is the heading of a vessel with --rao")
     if "vessel" in given and "spread" not in given:
         raise CommandError("--vessel belongs to --spread or --headings")
     segments = given.get("segments", ())
@@ -464,12 +497,16 @@ T
 *DLOAD
 LINE, GRAV, {gravity!r}, 0., 0., -1."""
 STREAM = """\
-** the current or wind; the end moves to where its motion begins
+** {what}
 *STEP, NLGEOM, INC=200
 *STATIC
 0.25, 1."""
+SEA = """\
+** waves along +x, which grow during the first 20 s
+*WAVE, TYPE=JONSWAP, SEED=<SEED>, COMPONENTS=100, RAMP=20.
+<Hs>, <Tp>, 3.3, 1., 0."""
 MOVING = """\
-** the motion of the end
+** {what}
 *STEP, NLGEOM, INC=10000000
 *DYNAMIC, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.4
 ** at most dt long, shorter where local error or tension requires it, as where a line snaps taut
@@ -515,7 +552,10 @@ def parameter_lines(span: LineSpan) -> list[str]:
     if span.period:
         lines += [f"{name} = {rounded(part)}" for name, part in zip(AXES, span.motion, strict=True) if part]
         lines += [f"period = {rounded(span.period)}", "omega = 2*pi/period"]
-    if span.spread:
+    if span.sea:
+        lines += ["** a realisation of the sea, and how much of it", "SEED = 1", f"duration = {rounded(duration(span))}"]
+        lines += [f"{name} = {rounded(part)}" for name, part in zip(("Hs", "Tp"), span.sea, strict=True)]
+    if span.spread and not span.is_moving:
         lines += ["** offset of the vessel from where it is drawn", *(f"{name} = 0." for name in AXES)]
     return ["*PARAMETER", *lines]
 
@@ -560,7 +600,8 @@ def spread_lines(span: LineSpan) -> list[str]:
     lines += ["*ELGEN, ELSET=LINE", *(f"{first}, {span.bars}" for first in firsts)]
     for k, first in enumerate(firsts, 1):
         lines += [f"*ELSET, ELSET=LINE{k}, GENERATE", f"{first}, {first + span.bars - 1}"]
-    lines += ["*NSET, NSET=ENDS", "ANCHORS, FAIRLEADS", "*RIGID BODY, REF NODE=VESSEL, PIN NSET=FAIRLEADS"]
+    moved = f", RAO=VESSEL, HEADING={rounded(span.bow)}" if span.rao else ""
+    lines += [f"*RIGID BODY, REF NODE=VESSEL, PIN NSET=FAIRLEADS{moved}"]
     return [*lines, *material_lines(span, [first - 1 for first in firsts])]
 
 
@@ -587,7 +628,7 @@ def sections_of(span: LineSpan) -> dict[str, LineSection]:
 
 def damping_lines(span: LineSpan, section: LineSection) -> str:
     """BETA = damping L0/c; damping 1 is critical for the highest frequency of a chain of bars, 2c/L0."""
-    if not (span.is_moving and span.damping):
+    if not ((span.is_moving or span.sea) and span.damping):
         return ""
     length = span.value if span.measure == "length" else math.dist(span.first, span.last)
     passing = length / span.bars * math.sqrt(section.mass / section.stiffness)
@@ -602,6 +643,8 @@ def place_lines(span: LineSpan) -> list[str]:
     if span.depth is not None:
         lines += ["*AQUA", f"{rounded(-span.depth)}, 0., {rounded(span.gravity)}, {rounded(WATER)}"]
         lines += [f"{velocity}, 0., 0."] if span.is_streaming else []
+        lines += SEA.splitlines() if span.sea else []
+        lines += [f"*RAO, NAME=VESSEL, INPUT={span.rao[0]}{', SYMMETRY=XZ' * span.rao[1]}"] if span.rao else []
         for name, section in (sections_of(span) if span.segments else {"LINE": span.section}).items():
             lines += [f"*SEABED, ELSET={name}", ", ".join(map(rounded, (*BOTTOM, section.diameter)))]
             lines += [rounded(span.friction)] if span.friction else []
@@ -616,16 +659,22 @@ def place_lines(span: LineSpan) -> list[str]:
 
 
 def step_lines(span: LineSpan) -> list[str]:
-    """At rest; in the stream, with the last end at the start of its motion; the motion."""
+    """At rest; in the stream, with what moves at the start of its motion; the motion or the sea."""
     made = sections_of(span)
     nodes, bending = ("CABLE", ", SK, SM") if span.section.bending_stiffness else ("ENDS", "")
-    bending += ", TE, DECL, AZIM" if span.spread else ""
+    if span.spread:  # what the console shows is of the first table
+        nodes, bending = "FAIRLEADS", f"{bending}, TE, DECL, AZIM"
+        bending += f"\n*NODE PRINT, NSET={'CABLE' if span.section.bending_stiffness else 'ANCHORS'}\nU, RF{bending}"
     lines = LAID.format(gravity=span.gravity, nodes=nodes, bending=bending).splitlines()
     lines += [f"{name}, PB, 1., {rounded(own.volume_diameter)}" for name, own in made.items()] if span.is_wet else []
     lines.append("*END STEP")
-    if not (span.is_streaming or span.is_moving):
-        return [*lines, *offset_lines(span)]
-    lines += STREAM.splitlines()
+    begin, motion = motion_lines(span)
+    if not (span.is_streaming or begin or span.sea):
+        return lines
+    what = "the vessel at its offset" if span.spread else "the current or wind; the end moves to where its motion begins"
+    lines += STREAM.format(what=what).splitlines()
+    if not (span.is_streaming or motion or span.sea):
+        return [*lines, *begin, "*END STEP"]
     lines += ["*DLOAD"] if span.is_wet or span.is_streaming else []
     for name, own in made.items():
         width, volume = rounded(own.diameter), rounded(own.volume_diameter)
@@ -636,32 +685,34 @@ def step_lines(span: LineSpan) -> list[str]:
             lines += [f"{name}, FI, 1., {volume}, {added}, , {rounded(own.axial_added_mass)}"]
         elif span.is_streaming:
             lines += [f"{name}, WDD, 1., {width}, {rounded(own.drag)}"]
-    begin, motion = motion_lines(span)
     lines += [*begin, "*END STEP"]
-    if not motion:
-        return [*lines, *offset_lines(span)]
-    time = span.time or (span.record.duration if span.record else 10.0 * span.period)
-    dt = span.dt or (RECORD_DT if span.record else span.period / 200.0)
-    return [*lines, *MOVING.format(time=rounded(time), dt=rounded(dt)).splitlines(), *motion, "*END STEP"]
+    if not (motion or span.sea):
+        return lines
+    time = "<duration>" if span.sea else rounded(duration(span))
+    dt, what = span.dt or (span.period / 200.0 if span.period else RECORD_DT), "the motion of the end"
+    what = what.replace("end", "vessel") if span.spread else "the sea" if span.sea and not motion else what
+    return [*lines, *MOVING.format(what=what, time=time, dt=rounded(dt)).splitlines(), *motion, "*END STEP"]
 
 
-def offset_lines(span: LineSpan) -> list[str]:
-    """A step in which the vessel of a spread moves by its offset."""
-    moves = [f"VESSEL, {axis}, {axis}, <{name}>" for axis, name in enumerate(AXES, 1)]
-    return ["*STEP, NLGEOM, INC=200", "*STATIC", "0.25, 1.", "*BOUNDARY", *moves, "*END STEP"] if span.spread else []
+def duration(span: LineSpan) -> float:
+    """Of the motion: as given, or that of its record, or 10 periods, or 10 minutes of a sea."""
+    return span.time or (span.record.duration if span.record else 10.0 * span.period or 600.0)
 
 
 def motion_lines(span: LineSpan) -> tuple[list[str], list[str]]:
-    """Start of the motion of the last end, and the motion: a cosine of parameters, or the columns of a record."""
-    last = span.bars + 1
+    """Start of the motion of the last end or of the vessel, and the motion: a cosine of parameters, or the columns of a
+    record. A vessel without either has an offset."""
+    last = "VESSEL" if span.spread else span.bars + 1
     if span.record:
         first = span.record.first.items()
         begin = [f"{last}, {axis}, {axis}, {rounded(value)}" for _, (axis, value) in first]
         moves = [[f"*BOUNDARY, AMPLITUDE={name}", f"{last}, {axis}, {axis}, 1."] for name, (axis, _) in first]
         return ["*BOUNDARY", *begin], [line for lines in moves for line in lines]
     parts = enumerate(zip(AXES, span.motion, strict=True), 1)
-    begin = [f"{last}, {axis}, {axis}, <{name}>" for axis, (name, part) in parts if part]
-    return (["*BOUNDARY", *begin], ["*BOUNDARY, AMPLITUDE=COSINE", *begin]) if begin else ([], [])
+    is_offset = bool(span.spread) and not span.is_moving
+    begin = [f"{last}, {axis}, {axis}, <{name}>" for axis, (name, part) in parts if part or is_offset]
+    moves = ["*BOUNDARY, AMPLITUDE=COSINE", *begin] if span.is_moving else []
+    return (["*BOUNDARY", *begin], moves) if begin else ([], [])
 
 
 def rounded(value: float) -> str:
@@ -746,7 +797,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     text = "part with buoyancy modules, may be repeated: where it begins and ends, natural lengths from the first end; "
     text += "mass per length and diameter of the line with them [m, m, kg/m, m]"
     add_list(command, "--modules", "BEGIN,END,MASS,DIAMETER", text, action="append")
-    add_list(command, "--motion", "AX,AY,AZ", "amplitudes of the motion of the last end, a cosine [m]")
+    add_list(command, "--motion", "AX,AY,AZ", "amplitudes of the motion of the last end or the vessel, a cosine [m]")
     text = "or: CSV table of this motion, with columns time and surge, sway or heave"
     command.add_argument("--record", metavar="FILE.csv", type=Path, help=text)
     command.add_argument("--period", metavar="P", type=positive, help="period of the motion [s]")
@@ -758,8 +809,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_list(spread, "--headings", "LIST", "or: the angles by which it is turned, in degrees", dest="spread")
     text = "with --spread: reference node of the vessel, a rigid body (default: 0,0,0)"
     add_list(command, "--vessel", "X,Y,Z", text)
+    add_list(command, "--sea", "HS,TP", "significant height and peak period of waves along +x [m, s]")
+    text = "with --spread and --sea: table of the motion of the vessel in waves, as *RAO reads it"
+    command.add_argument("--rao", metavar="FILE.csv", type=Path, help=text)
+    text = "heading of the bow of this vessel from +x, in degrees (default: 180, a head sea)"
+    command.add_argument("--bow", metavar="ANGLE", type=number, help=text)
     command.add_argument("--bars", metavar="N", type=positive_count, help="number of bars (default: 50)")
-    text = "duration of the motion [s] (default: 10 periods, or the record)"
+    text = "duration of the motion [s] (default: 10 periods, the record, or 600 s of a sea)"
     command.add_argument("--time", metavar="T", type=positive, help=text)
     text = "largest increment [s] (default: period/200, or 0.05)"
     command.add_argument("--dt", metavar="DT", type=positive, help=text)
