@@ -217,7 +217,6 @@ def test_a_vessel_of_a_spread_moves_as_a_cosine(tmp_path):
     [
         ("--bow 90", "--bow is the heading of a vessel with --rao"),
         ("--sea 4,-10", "a sea needs a positive height and period"),
-        ("--sea 4", "not of the form HS,TP"),
         ("--rao box.csv", "an RAO moves the vessel of a spread in a sea"),
         ("--sea 4,10 --rao wrong.csv", "wrong.csv is not a table of an RAO"),
     ],

@@ -553,7 +553,7 @@ def parameter_lines(span: LineSpan) -> list[str]:
         lines += [f"{name} = {rounded(part)}" for name, part in zip(AXES, span.motion, strict=True) if part]
         lines += [f"period = {rounded(span.period)}", "omega = 2*pi/period"]
     if span.sea:
-        lines += ["** a realisation of the sea, and how much of it", "SEED = 1", f"duration = {rounded(duration(span))}"]
+        lines += ["** a realisation of the sea; seconds", "SEED = 1", f"duration = {rounded(duration(span))}"]
         lines += [f"{name} = {rounded(part)}" for name, part in zip(("Hs", "Tp"), span.sea, strict=True)]
     if span.spread and not span.is_moving:
         lines += ["** offset of the vessel from where it is drawn", *(f"{name} = 0." for name in AXES)]
@@ -671,7 +671,8 @@ def step_lines(span: LineSpan) -> list[str]:
     begin, motion = motion_lines(span)
     if not (span.is_streaming or begin or span.sea):
         return lines
-    what = "the vessel at its offset" if span.spread else "the current or wind; the end moves to where its motion begins"
+    what = "the current or wind; the end moves to where its motion begins"
+    what = "the vessel at its offset" if span.spread else what
     lines += STREAM.format(what=what).splitlines()
     if not (span.is_streaming or motion or span.sea):
         return [*lines, *begin, "*END STEP"]
@@ -711,8 +712,8 @@ def motion_lines(span: LineSpan) -> tuple[list[str], list[str]]:
     parts = enumerate(zip(AXES, span.motion, strict=True), 1)
     is_offset = bool(span.spread) and not span.is_moving
     begin = [f"{last}, {axis}, {axis}, <{name}>" for axis, (name, part) in parts if part or is_offset]
-    moves = ["*BOUNDARY, AMPLITUDE=COSINE", *begin] if span.is_moving else []
-    return (["*BOUNDARY", *begin], moves) if begin else ([], [])
+    motion = ["*BOUNDARY, AMPLITUDE=COSINE", *begin] if span.is_moving else []
+    return (["*BOUNDARY", *begin], motion) if begin else ([], [])
 
 
 def rounded(value: float) -> str:
