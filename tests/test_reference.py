@@ -36,6 +36,7 @@ def test_every_keyword_has_an_example(name):
     assert (name in examples()) != ("example" in written()[name])
 
 
+@pytest.mark.long
 def test_errors_are_those_of_the_reader():
     """Nearly every keyword has some; text is text, and an ending card can only be misplaced."""
     without = {name for name in NAMES if not errors().get(name)}
@@ -53,6 +54,7 @@ def test_the_page_of_a_clone_is_what_the_program_says():
     assert PAGE.read_text(encoding="utf-8") == page()
 
 
+@pytest.mark.long
 def test_fem_help_describes_every_keyword():
     """In words of the page alone, each in a line of a terminal, its parameters and its example among them."""
     assert set(sections()) == {*NAMES, "QUANTITIES"}
