@@ -68,8 +68,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     sampled: dict[str, list[pytest.Function]] = {}
     draw_fewer({item.function for item in items if isinstance(item, pytest.Function)})
     for item in items:
-        cases = item.get_closest_marker("long_cases")
-        if cases and item.nodeid.partition("[")[2][:-1] in cases.args:
+        long_cases = item.get_closest_marker("long_cases")
+        if long_cases and item.nodeid.partition("[")[2][:-1] in long_cases.args:
             item.add_marker("long")
         if isinstance(item, pytest.Function) and item.get_closest_marker("sampled") and not is_long(item):
             sampled.setdefault(item.nodeid.partition("[")[0], []).append(item)

@@ -34,6 +34,7 @@ MECHANISMS = {
     "modes before": "guyed_mast",
     "winches": "lift_stop",
     "pulleys and a band": "zip_line",
+    "rope laws": "polyester_rope",
     "bending": "cantilever",
 }
 BEAM = """*NODE
