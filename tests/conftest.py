@@ -50,8 +50,9 @@ if hasattr(providers, "_get_local_constants"):
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Only the process that hands out the tests compiles; the others find its work in the cache. Plain numba takes so
-    long that it compiles only what is called."""
-    if not hasattr(session.config, "workerinput") and not session.config.option.collectonly:
+    long that it compiles only what is called; kernels that stay Python functions are not compiled at all."""
+    is_first = not hasattr(session.config, "workerinput") and not session.config.option.collectonly
+    if is_first and os.environ["FEM_COMPILER"] != "python":
         from fem.compiled.choice import is_plain
         from fem.compiled.folder import is_first_start
         from tests.kernels import compile_kernels
