@@ -9,7 +9,6 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,21 +30,18 @@ LONGEST = (
 """What takes more than 7 s of processor time with the tests that are marked `long`, and with lanes that are not
 compiled yet, about the longest first; cases, which are handed out one by one, fill the rest."""
 
-LISTED = frozenset(Path(__file__).with_name("long.txt").read_text().splitlines())
-"""Tests of processes, pages, pictures and files that took more than 0.45 s of processor time, and two that compile for
-long what no other test needs: they are long."""
-
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of all that a shell starts in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # so tests that send it, and their processes, see it
 
 os.environ.setdefault("FEM_COMPILER", "wait")  # tests are of machine code, whether it is there yet or not
 settings.register_profile(
-    "same", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow], derandomize=True,
+    "same", deadline=None, max_examples=10, suppress_health_check=[HealthCheck.too_slow], derandomize=True,
     database=None, print_blob=True,
 )  # fmt: skip
-settings.register_profile("new", parent=settings.get_profile("same"), derandomize=False)
+settings.register_profile("new", parent=settings.get_profile("same"), derandomize=False, max_examples=30)
 settings.load_profile("same")
-"""Two who type the same command see the same examples; ``--hypothesis-profile new`` draws others, as `.ci/run` does."""
+"""Two who type the same command see the same examples, a third of them; ``--hypothesis-profile new`` draws others, and
+all of them, as `.ci/run` does."""
 if hasattr(providers, "_get_local_constants"):
     # It also draws the numbers that stand in modules: those that are loaded depend on what a process has tested before.
     providers._get_local_constants = providers.Constants
@@ -54,8 +50,9 @@ if hasattr(providers, "_get_local_constants"):
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Only the process that hands out the tests compiles; the others find its work in the cache. Plain numba takes so
-    long that it compiles only what is called."""
-    if not hasattr(session.config, "workerinput") and not session.config.option.collectonly:
+    long that it compiles only what is called; kernels that stay Python functions are not compiled at all."""
+    is_first = not hasattr(session.config, "workerinput") and not session.config.option.collectonly
+    if is_first and os.environ["FEM_COMPILER"] != "python":
         from fem.compiled.choice import is_plain
         from fem.compiled.folder import is_first_start
         from tests.kernels import compile_kernels
@@ -70,8 +67,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     the end, when one process would wait for the other.
     """
     sampled: dict[str, list[pytest.Function]] = {}
+    draw_fewer({item.function for item in items if isinstance(item, pytest.Function)})
     for item in items:
-        if item.nodeid in LISTED:
+        long_cases = item.get_closest_marker("long_cases")
+        if long_cases and item.nodeid.partition("[")[2][:-1] in long_cases.args:
             item.add_marker("long")
         if isinstance(item, pytest.Function) and item.get_closest_marker("sampled") and not is_long(item):
             sampled.setdefault(item.nodeid.partition("[")[0], []).append(item)
@@ -82,6 +81,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for place in set(range(len(cases))) - kept:
             cases[place].add_marker("long")
     items.sort(key=lambda item: next((k for k, path in enumerate(LONGEST) if path in item.nodeid), len(LONGEST)))
+
+
+def draw_fewer(tests: set[Any]) -> None:
+    """The examples that are the same for all: a third of those that a test asks for."""
+    if not settings.default.derandomize:
+        return
+    for test in tests:
+        asked = getattr(test, "_hypothesis_internal_use_settings", None)
+        if asked is not None:
+            test._hypothesis_internal_use_settings = settings(asked, max_examples=max(4, asked.max_examples // 3))
 
 
 def is_long(item: pytest.Item) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import itertools
-import re
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -208,6 +207,7 @@ def test_references_share_no_code_with_the_program():
         assert not {name for name in names if name and name.split(".")[0] == "fem"}, path
 
 
+@pytest.mark.long
 def test_python_calls_no_inner_kernel():
     """Inner kernels have no entry for Python: only kernels call them."""
     inner, calls = set(), []
@@ -233,6 +233,7 @@ def test_python_calls_no_inner_kernel():
     assert not inner & set(calls)
 
 
+@pytest.mark.long
 def test_inner_kernels_are_given_arrays_apart():
     """The compiler is told that the arrays of an inner kernel do not overlap: none that it may write comes twice."""
     trees = [tree_of(path) for path in (ROOT / "fem").rglob("*.py")]
@@ -251,9 +252,3 @@ def test_inner_kernels_are_given_arrays_apart():
                 given = [ast.unparse(argument) for argument in call.args if isinstance(argument, ARRAYS)]
                 doubled = [a for a, b in itertools.permutations(given, 2) if a == b or b.startswith(f"{a}.")]
                 assert not doubled, f"{call.func.id} is given {doubled} twice"
-
-
-def test_every_test_that_is_listed_as_long_is_there():
-    for line in (ROOT / "tests" / "long.txt").read_text().splitlines():
-        file, name = re.match(r"(tests/[\w/]+\.py)::(\w+)", line).groups()
-        assert f"def {name}(" in (ROOT / file).read_text(), line

@@ -56,6 +56,7 @@ def test_deck_is_the_model_of_the_arrays(job):
     assert job.gravity_norm == pytest.approx(load, rel=1e-12)
 
 
+@pytest.mark.long_cases("W1")
 @pytest.mark.parametrize("job", SMALL, ids=names)
 @pytest.mark.sampled(2)
 def test_deck_runs_to_the_answer_of_the_independent_reference(job):

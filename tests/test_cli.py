@@ -268,6 +268,7 @@ def test_run_from_python(deck: Path) -> None:
     assert tension.shape == (5,) and history.of_node(2)[-1, 1] < -0.15
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT as a terminal does")
 def test_ctrl_c_is_exit_130_and_everything_finished_is_kept(deck: Path) -> None:
     write(deck, "50000.")
@@ -290,6 +291,7 @@ def test_ctrl_c_is_exit_130_and_everything_finished_is_kept(deck: Path) -> None:
     assert (folder / "swing.pvd").read_text().endswith("</VTKFile>\n")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="needs a shell pipe")
 def test_head_closes_the_pipe_silently(deck: Path) -> None:
     write(deck, "100.")
@@ -305,6 +307,7 @@ def test_head_closes_the_pipe_silently(deck: Path) -> None:
     assert record(Path("results/swing"))["verdict"] == "completed"
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
 def test_a_full_disk_is_exit_4_without_a_traceback(deck: Path) -> None:
     with Path("/dev/full").open("w") as full:

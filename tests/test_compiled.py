@@ -60,6 +60,7 @@ def weighed(factor: float, x: np.ndarray, groups: tuple, shift: int) -> float:
     return total
 
 
+@pytest.mark.long
 def test_a_bound_call_keeps_its_arrays_and_reads_where_they_lie_once():
     """Law: it is the call with these arguments, however often, whatever happens to names of its arrays."""
     x, first, other = np.array([1.0, 2.0]), np.array([[3.0], [4.0]]), np.array([[10.0], [100.0]])
@@ -232,6 +233,7 @@ def wanted() -> list:
     return list(called)
 
 
+@pytest.mark.long
 @ours
 def test_units_are_made_side_by_side_and_found_on_disk(empty_cache, monkeypatch):
     monkeypatch.setattr("fem.compiled.translate.build", None)  # other processes make them
@@ -242,6 +244,7 @@ def test_units_are_made_side_by_side_and_found_on_disk(empty_cache, monkeypatch)
     assert not is_compiled(combine, np.zeros((2, 6)), np.zeros((9, 2)), 4.0, np.zeros(6))
 
 
+@pytest.mark.long
 @ours
 def test_a_damaged_unit_is_not_loaded(empty_cache):
     job = wanted()[0]
@@ -256,6 +259,7 @@ def test_a_damaged_unit_is_not_loaded(empty_cache):
     assert units.stored(*job) is not None
 
 
+@pytest.mark.long
 @ours
 def test_a_unit_under_the_name_of_another_is_made_again(empty_cache):
     jobs = wanted()[:2]
@@ -270,6 +274,7 @@ def test_a_unit_under_the_name_of_another_is_made_again(empty_cache):
     assert np.array_equal(out, expected) and first.read_bytes() != second.read_bytes()
 
 
+@pytest.mark.long
 @ours
 def test_processes_that_compile_import_nothing_from_the_current_folder(empty_cache, tmp_path, monkeypatch):
     for name in ("numba.py", "llvmlite.py", "pickle.py", "fem/__init__.py", "fem/compiled/__init__.py"):
@@ -350,6 +355,7 @@ def test_without_room_only_what_is_called_is_made(empty_cache, monkeypatch):
     assert [units.stored(*job) is not None for job in jobs] == [True, False, False]
 
 
+@pytest.mark.long_cases("run-sdnl100-more0", "sweep-pendulum_lumped-more1")
 @ours
 @pytest.mark.parametrize(
     ("command", "deck", "more"), [("run", "sdnl100", []), ("sweep", "pendulum_lumped", ["--vary", "period=2.3,2.4"])]

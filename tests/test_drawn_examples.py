@@ -7,6 +7,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +21,7 @@ def drawn() -> list[object]:
     """What a test draws."""
     found: list[object] = []
 
-    @settings(derandomize=True, database=None, max_examples=200)
+    @settings(derandomize=True, database=None, max_examples=60)
     @given(st.integers(), st.floats(), st.text(max_size=3))
     def draws(count, number, text):
         found.append((count, repr(number), text))
@@ -51,6 +52,7 @@ def test_they_are_the_same_unless_asked_for_new_ones(pytestconfig):
     assert "--hypothesis-profile new" in (HERE.parent / ".ci" / "run").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_how_they_are_drawn_is_decided_in_one_place():
     """Tests say how many they want, and which checks of their fixtures do not matter; the rest is in conftest.py."""
     for path in set(HERE.rglob("*.py")) - {HERE / "conftest.py", Path(__file__)}:

@@ -28,6 +28,7 @@ SNAPS = 3e-2
 """Part of the largest force of a chain that snaps taut by which round-off changes it: 1 % was seen."""
 
 
+@pytest.mark.long_cases("fit")
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
 @pytest.mark.sampled(3)
 def test_example_prints_what_the_page_shows(
@@ -143,6 +144,7 @@ def errors(deck: Path, interval: float, exact: np.ndarray, is_straight: bool, **
     return np.asarray(np.abs(motion[:: round(EVERY / interval), 0] - exact[:, 0]).max(axis=0))
 
 
+@pytest.mark.long_cases("iterated")
 @pytest.mark.parametrize(("most", "order", "largest"), [(20, 2, 1e-4), (1, 1, 2e-3)], ids=["iterated", "explicit"])
 def test_floater_on_a_quasi_static_line(most: int, order: int, largest: float, tmp_path: Path) -> None:
     """Law: the motion of the monolithic system, at second order in the interval with iteration, at first without. The

@@ -302,6 +302,7 @@ def test_what_killed_processes_were_writing_goes(here: Path) -> None:
 
 
 # ------------------------------------------------------------------------------------------ nobody reads
+@pytest.mark.long_cases(">&-")
 @pytest.mark.skipif(os.name == "nt", reason="needs a shell")
 @pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
 @pytest.mark.sampled(1)
@@ -316,6 +317,7 @@ def test_closed_streams(here: Path, closed: str) -> None:
         assert path.read_bytes() == Path("results/swing", path.name).read_bytes()
 
 
+@pytest.mark.long_cases("caf\\xe9")
 @pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux")
 @pytest.mark.parametrize("name", [b"caf\xe9", "naïve–dèck".encode()])
 @pytest.mark.sampled(1)

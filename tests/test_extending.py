@@ -315,6 +315,7 @@ def test_they_need_few_files() -> None:
     assert [len(each) for each in (FORCE, LAW, SCHEME, QUANTITY, COMMAND)] == [4, 3, 2, 1, 2]
 
 
+@pytest.mark.long
 def test_the_command_is_carried_out(found: Any) -> None:
     assert found["told"] == f"{len(DECK.splitlines())} lines\n"
 

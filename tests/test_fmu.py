@@ -175,6 +175,7 @@ def lateness(deck, tmp_path, order, interval):
     return float(np.abs(found - places).max() / np.abs(places).max())
 
 
+@pytest.mark.long
 def test_what_the_order_of_inputs_costs(deck, tmp_path):
     """A damped mass is pulled smoothly, in steps of 0.04 and 0.02: late by a step, by half a step, of second order."""
     deck.write_text(deck.read_text().replace("1e6\n", "1e6\n*DAMPING, BETA=0.02\n"))

@@ -95,7 +95,7 @@ READERS = {
 }
 
 
-@pytest.mark.parametrize("count", [20, pytest.param(500, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [20, pytest.param(200, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", READERS)
 def test_damaged_files_are_errors_with_file_and_line(name: str, count: int, tmp_path: Path) -> None:
     """The whole file is read, of the damaged ones some are, and no other error comes out."""

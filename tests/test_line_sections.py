@@ -34,6 +34,7 @@ def place(model, history, label):
     return model.mesh.coordinates[model.mesh.node_labels.tolist().index(label)] + history.of_node(label)[-1]
 
 
+@pytest.mark.long_cases("section-initial")
 @pytest.mark.parametrize("state", ["initial", "final"])
 @pytest.mark.sampled
 @pytest.mark.parametrize(
@@ -77,6 +78,7 @@ def test_rows_are_static_states(ends, state, tmp_path):
             assert pulls == pytest.approx([expected.h] * len(pulls), rel=1e-3)
 
 
+@pytest.mark.long
 def test_a_section_moves_as_its_ruling_span(tmp_path):
     """Ice comes onto strung spans whose strings swing: they pull as one span of the ruling length does (a long string).
 
@@ -99,6 +101,7 @@ def test_a_section_moves_as_its_ruling_span(tmp_path):
     assert abs(apart / pulls["one"][0] - 1) > 0.02  # dead ends at both towers: another tension
 
 
+@pytest.mark.long
 def test_an_event_begins_at_rest(tmp_path, monkeypatch):
     """Before ice falls nothing moves; then the middle of its span rises; a broken wire has no tension at its end."""
     table = fem.sag_tension(CASES, section="drake", spans=[200, 260, 230])
@@ -118,6 +121,7 @@ def test_an_event_begins_at_rest(tmp_path, monkeypatch):
     assert np.arctan2(swing[begin], 4) > 0.1 and np.ptp(swing[begin:]) > 0.05
 
 
+@pytest.mark.long
 def test_gusts_blow_on_ice_too(tmp_path):
     """Drake is 1.108 in thick, and 25.4 mm more in ice; ice that falls off leaves the wire alone in the air at rest."""
     table = fem.sag_tension(CASES, section="drake", spans=[200, 260, 230])

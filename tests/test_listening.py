@@ -88,6 +88,7 @@ def page() -> Iterator[None]:
         app.wait(PATIENCE)
 
 
+@pytest.mark.long_cases("cluster-3")
 @pytest.mark.parametrize(("command", "least"), [(cluster, 3), pytest.param(page, 1, marks=pytest.mark.long)])
 def test_a_stranger_is_told_nothing(command, least):
     """Of the cluster: scheduler, keeper of the worker and worker, and no pages. An alert of TLS begins with byte 21."""

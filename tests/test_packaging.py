@@ -43,6 +43,7 @@ def answer(wheel: Path, folder: Path, *command: str, code: int = 0) -> str:
     return done.stderr if code else done.stdout
 
 
+@pytest.mark.long
 def test_the_wheel_has_every_file_of_the_package(wheel):
     written = {path.relative_to(ROOT).as_posix() for path in (ROOT / "fem").rglob("*") if path.is_file()}
     written = {name for name in written if "__pycache__" not in name}
@@ -70,6 +71,7 @@ def test_commands_of_the_wheel(wheel, tmp_path):
     assert "all met" in answer(wheel, tmp_path, "validate", "axial_bar")
 
 
+@pytest.mark.long
 def test_who_has_the_wheel_alone_is_told_how_to_go_on(wheel, tmp_path):
     """In an empty folder: how to get the example that a page names; how to install an extra without a clone."""
     said = answer(wheel, tmp_path, "run", "inputs/winch.inp", code=2)

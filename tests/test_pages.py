@@ -16,8 +16,8 @@ from fem.study.validation import choose, find_root
 
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?")
 PAGES = ["../README", *(path.relative_to(DOCS).with_suffix("").as_posix() for path in sorted(DOCS.rglob("*.md")))]
-QUICK = {"start", "tutorials/parameter_study", "validation"}
-"""Pages whose commands take a second or two."""
+QUICK = {"tutorials/parameter_study"}
+"""Pages whose commands take a fraction of a second."""
 WITH_COMMANDS = [
     pytest.param(page, marks=() if page in QUICK else pytest.mark.long)
     for page in PAGES[1:]  # `.ci/run` types those of the README
@@ -93,8 +93,10 @@ BLOCKS = [
 ]
 
 
-@pytest.mark.parametrize(("page", "text"), BLOCKS, ids=[page for page, _ in BLOCKS])
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [pytest.param(*block, id=block[0], marks=() if block[0] == "../README" else pytest.mark.long) for block in BLOCKS],
+)
 def test_python_of_a_page(page, text, folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     exec(compile(text, page, "exec"), {})

@@ -33,6 +33,7 @@ def stop_at(share: float, how=lambda: signal.raise_signal(signal.SIGINT)):
     return lambda done, text: how() if done >= share else None
 
 
+@pytest.mark.long_cases("span_response")
 @pytest.mark.parametrize("name", ["pendulum_lumped", "chain_modes", "span_response"])
 def test_a_run_tells_a_function_how_far_it_is(name):
     """In time, modes and harmonic motions; every step is named."""
@@ -144,6 +145,7 @@ def test_exponents_tell_a_function_how_far_they_are():
     assert rises(heard) and [text for share, text in heard if share == pytest.approx(1.0 / 3.0)] == ["time 200.002"]
 
 
+@pytest.mark.long
 def test_sections_and_orbits_tell_a_function_how_far_they_are(tmp_path):
     heard, tell = noted()
     fem.sections(RIGID, cycles=20, points=4, progress=tell)
@@ -166,6 +168,7 @@ def test_error_bars_tell_of_the_run_and_its_companions():
     assert [share for share, text in heard if text.startswith("step")][-1] == pytest.approx(0.2)
 
 
+@pytest.mark.long
 def test_searches_tell_of_each_of_their_rounds():
     """How many rounds there will be is not known: the share is that of one."""
     heard, tell = noted()
@@ -194,6 +197,7 @@ LONG = {
 }
 
 
+@pytest.mark.long_cases("lyapunov")
 @pytest.mark.parametrize("command", LONG)
 def test_commands_show_it_unless_they_are_to_be_quiet(command, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(progress, "LINE_SECONDS", -1.0)

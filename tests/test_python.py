@@ -43,6 +43,7 @@ LONG = {"report", "fit", "gradient"}
 """Examples of 4 s and more; ``tests/reports``, ``tests/sweeping/test_fit.py`` and ``tests/sensitivity`` do the same."""
 
 
+@pytest.mark.long_cases("History", "lyapunov", "sensitivity")
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.long if name in LONG else ()) for name in ("fem", *NAMES)]
 )
@@ -57,6 +58,7 @@ def test_examples_run(name, tmp_path, monkeypatch):
     assert doctest.DocTestRunner().run(found, out=said.append).failed == 0, "".join(said)
 
 
+@pytest.mark.long
 def test_nothing_heavy_is_imported_before_it_is_used():
     """Rooms have other names than functions: importing one leaves the function where it was."""
     heavy = "{'numpy', 'scipy', 'numba', 'matplotlib', 'rich'} & set(sys.modules)"

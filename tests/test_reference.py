@@ -22,20 +22,20 @@ def test_every_keyword_of_the_reader_is_there():
     assert set(NAMES) == {*KEYWORDS, *OF_SCANNER}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_parameter_is_there(name):
-    entry, own = written()[name], stated(name)
-    assert set(entry) <= {"chapter", "does", "parameters", "data", "example"}
-    assert set(entry.get("parameters", {})) == {*own.takes, *own.needs} - {""}
-    assert entry["does"].endswith(".")
+def test_every_parameter_is_there():
+    for name, entry in written().items():
+        own = stated(name)
+        assert set(entry) <= {"chapter", "does", "parameters", "data", "example"}, name
+        assert set(entry.get("parameters", {})) == {*own.takes, *own.needs} - {""}, name
+        assert entry["does"].endswith("."), name
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_keyword_has_an_example(name):
+def test_every_keyword_has_an_example():
     """From a deck of ``inputs``, which ``test_examples.py`` runs; in words only where none has it."""
-    assert (name in examples()) != ("example" in written()[name])
+    assert [name for name in NAMES if (name in examples()) == ("example" in written()[name])] == []
 
 
+@pytest.mark.long
 def test_errors_are_those_of_the_reader():
     """Nearly every keyword has some; text is text, and an ending card can only be misplaced."""
     without = {name for name in NAMES if not errors().get(name)}
@@ -53,6 +53,7 @@ def test_the_page_of_a_clone_is_what_the_program_says():
     assert PAGE.read_text(encoding="utf-8") == page()
 
 
+@pytest.mark.long
 def test_fem_help_describes_every_keyword():
     """In words of the page alone, each in a line of a terminal, its parameters and its example among them."""
     assert set(sections()) == {*NAMES, "QUANTITIES"}

@@ -202,6 +202,7 @@ def test_an_installed_package_is_found_where_something_is_not_known(tmp_path, gr
     assert other.returncode == 2 and "did you mean count?" in other.stderr
 
 
+@pytest.mark.long
 def test_an_installed_package_that_cannot_be_loaded_is_named(tmp_path, ground):
     installed(tmp_path, "import nothing_of_this_name\n")
     (tmp_path / "deck.inp").write_text(ground.DECK)
@@ -212,6 +213,7 @@ def test_an_installed_package_that_cannot_be_loaded_is_named(tmp_path, ground):
         assert "Traceback" not in told.stderr
 
 
+@pytest.mark.long
 def test_the_mistakes_of_a_deck_come_before_an_addition_that_cannot_be_loaded(tmp_path):
     """Whether it is the addition that knows the card, or the card is misspelt, the deck says where it stands."""
     installed(tmp_path, "import nothing_of_this_name\n")
@@ -224,6 +226,7 @@ def test_the_mistakes_of_a_deck_come_before_an_addition_that_cannot_be_loaded(tm
     assert last.startswith("note: the installed addition ground (soft_ground) cannot be loaded: No module named")
 
 
+@pytest.mark.long
 def test_a_command_of_the_program_is_not_replaced(tmp_path):
     installed(tmp_path, "import fem\nfem.register('run', command=print)\n")
     told = fem_there(tmp_path, "count", "deck.inp")

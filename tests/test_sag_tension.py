@@ -214,6 +214,7 @@ hot, 212,,,,,
 """
 
 
+@pytest.mark.long
 def test_the_command_writes_tables_and_the_figure(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("cases.csv").write_text(CASES)

@@ -127,6 +127,7 @@ SLOW = {
 """Decks of 0.6 s and more of processor time."""
 
 
+@pytest.mark.long_cases("ball_on_table")
 @pytest.mark.parametrize("path", [path for path in DECKS if path.stem not in SLOW][::3], ids=lambda path: path.stem)
 def test_files_are_those_of_a_run(path: Path, tmp_path: Path) -> None:
     """Law: with inputs that are the deck's, also after going back, every file is that of ``fem.run``."""

@@ -43,6 +43,7 @@ def test_mypy_finds_the_mistakes_of_a_program_and_nothing_else(tmp_path):
     assert found == planted and len(planted) == 4, said
 
 
+@pytest.mark.long
 def test_an_editor_lists_the_members_of_what_a_run_returns():
     jedi = pytest.importorskip("jedi")
     script = jedi.Script("import fem\nfem.run('a.inp').", path=ROOT / "script.py")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import os
 import signal
 import subprocess
@@ -11,11 +12,11 @@ import time
 
 import pytest
 
-pytest.importorskip("nicegui", reason="the page needs the extra app")
+if importlib.util.find_spec("nicegui") is None:  # its import takes seconds, which no other process need spend
+    pytest.skip("the page needs the extra app", allow_module_level=True)
 
 from fem.app.deck_text import MOST_TEXT, as_text, read_deck_text
 from fem.app.door import Door, Key
-from fem.app.outcome import _state_of
 from fem.app.solver import Readers, Workplace, last_row, progress_of
 from fem.runs.own import read_record
 from tests.app.test_runs import write
@@ -124,6 +125,8 @@ def test_large_bodies_are_refused_before_they_are_read(key):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")
 def test_pipes_are_not_waited_for(tmp_path):
+    from fem.app.outcome import _state_of
+
     for name in ("deck.inp", "run.json", "increments.csv"):
         os.mkfifo(tmp_path / name)
     with pytest.raises(OSError, match="not a regular file"):

@@ -44,6 +44,7 @@ def test_duffing_oscillator_remembers_where_it_came_from(tmp_path):
     assert abs(found["exponent"][1] - rate) < found["error"][1]
 
 
+@pytest.mark.long
 def test_it_goes_on_where_it_stopped(tmp_path, monkeypatch):
     path, folder = written(tmp_path, OSCILLATOR), tmp_path / "out"
     words = ["continue", str(path), "--vary", "F=0.2:1:3", "--back", "--transient", "5", "--points", "4", "--quiet"]

@@ -187,6 +187,9 @@ def test_sections_return_whatever_their_phase(period, shift, decay):
     n = np.arange(60)
     points = orbit[(n + shift) % period] + decay ** n[:, None]
     assert returning(points[None], 1e-6, 1e-3).tolist() == [period]
+    fewest = period + max(period, 3)  # points that are compared with those before them
+    found = [returning(points[None, -count:], 1e-6, 1e-3).tolist() for count in (fewest, fewest - 1)]
+    assert found == [[period], [0]]
     last = points[-period:]
     expected = orbit[furthest(orbit)]
     assert last[furthest(last)] == pytest.approx(expected, abs=1e-6)

@@ -67,6 +67,7 @@ FEW = {
 }
 
 
+@pytest.mark.long_cases("continue", "orbits", "sections")
 @pytest.mark.parametrize("command", FEW)
 def test_the_force_of_a_set_is_asked_for_by_its_name(command, tmp_path, capsys):
     """Of one rod it is the force of that; a set that is not there is refused before anything is computed."""
@@ -99,6 +100,7 @@ def test_commands_write_tables_and_figures(tmp_path, monkeypatch, capsys):
     assert len(rows_of(folder / "section.csv")) == 20 and (folder / "section.png").is_file()
 
 
+@pytest.mark.long
 def test_sweeps_go_on_where_they_stopped(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     command = ["lyapunov", RIGID, "--vary", "A=4,11", "--time", "200", "--workers", "1"]
@@ -170,6 +172,7 @@ T
 """
 
 
+@pytest.mark.long_cases("U1_2-1.0")
 @pytest.mark.parametrize(("what", "factor"), [("U1_2", 1.0), ("T_1", 50.0)])
 @pytest.mark.sampled(1)
 def test_peaks_over_the_frequency_are_the_response_of_an_oscillator(tmp_path, monkeypatch, what, factor):

@@ -302,6 +302,7 @@ def test_the_second_run_is_machine_code(tmp_path: Path) -> None:
     assert not list((tmp_path / "cache").rglob("*.fem-part"))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="sends signals")
 def test_machine_code_goes_on_from_what_python_functions_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that is ended in Python and continued is the run in one."""
@@ -329,6 +330,7 @@ def test_machine_code_goes_on_from_what_python_functions_kept(tmp_path: Path, mo
     assert counts[0].tolist() == counts[1].tolist()
 
 
+@pytest.mark.long_cases("2")
 @linux
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.sampled(1)

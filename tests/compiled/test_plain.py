@@ -90,6 +90,7 @@ def run(code: str, folder: Path, compiler: str) -> subprocess.CompletedProcess[s
     return subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True)
 
 
+@pytest.mark.long
 def test_plain_numba_does_what_our_machine_code_does(tmp_path: Path) -> None:
     lanes = "lanes(*given); assert is_compiled(lanes, *given); print(store.array.tolist())"
     answers = [run(KERNELS + CALLS + lanes, tmp_path, compiler) for compiler in ("wait", "numba")]
@@ -97,6 +98,7 @@ def test_plain_numba_does_what_our_machine_code_does(tmp_path: Path) -> None:
     assert answers[0].stdout == answers[1].stdout and "[0.0, 0.0" in answers[0].stdout
 
 
+@pytest.mark.long
 def test_what_a_call_leaves_out_is_compiled_ahead_as_its_default(tmp_path: Path) -> None:
     ahead = """
 from fem.compiled.kernel import kinds_of
@@ -111,6 +113,7 @@ assert len(dispatcher(several).overloads) == 1  # what was compiled ahead is wha
     assert (answer.returncode, answer.stderr) == (0, "")
 
 
+@pytest.mark.long_cases("numba", "wait")
 @pytest.mark.parametrize("compiler", ["wait", "numba"])
 def test_a_kernel_with_another_function_is_another_one_for_arguments_of_other_kinds(
     compiler: str, tmp_path: Path
@@ -129,6 +132,7 @@ assert asks(1) == 3
     assert (answer.returncode, answer.stderr) == (0, "")
 
 
+@pytest.mark.long_cases("a function is gone")
 @pytest.mark.parametrize("changed", SHIMS)
 @pytest.mark.sampled(1)
 def test_a_numba_that_has_changed_gives_one_sentence_and_the_same_answers(changed: str, tmp_path: Path) -> None:
@@ -146,6 +150,7 @@ def test_a_numba_that_compiles_nothing_is_an_error_that_says_so(broken: str, tmp
     assert "CommandError: numba, which compiles the solver, compiles nothing here" in answer.stderr
 
 
+@pytest.mark.long
 def test_a_fault_of_a_kernel_is_not_blamed_on_numba(tmp_path: Path) -> None:
     code = KERNELS + "\n@kernel\ndef wrong(x):\n    return x.nothing_of_that_name\nwrong(np.zeros(3))\n"
     answer = run(code, tmp_path, "wait")
@@ -257,6 +262,7 @@ def test_a_signal_while_numba_compiles_is_not_lost() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.long
 def test_kernels_as_python_functions_do_the_same(tmp_path: Path) -> None:
     answers = [run(KERNELS + CALLS, tmp_path, compiler) for compiler in ("wait", "python")]
     assert [(answer.returncode, answer.stderr) for answer in answers] == [(0, "")] * 2

@@ -303,6 +303,7 @@ def test_a_line_too_short_that_keeps_its_length_is_refused():
         parse_deck(deck("1, 21, 1, 90.").replace("*ELASTIC\n1e6", "*INEXTENSIBLE").replace(ELASTIC, ROPE))
 
 
+@pytest.mark.long
 def test_random_lines_start_in_a_few_solves():
     """Hanging, resting, taut, slack: a hundred of the thousand of ``benchmarks.reliability.random_lines``, coarser."""
     solves, failed = starts(100, most_bars=60)
@@ -321,6 +322,7 @@ def test_friction_that_a_line_with_rising_parts_is_laid_without_is_told(lift, sa
     assert any("FRICTION=YES has no effect on the line of nodes 1 to 21" in notice for notice in notices) == said
 
 
+@pytest.mark.long_cases("97.5-GREEN", "97.5-LOG", "99.0-LOG")
 @pytest.mark.parametrize("strain", ["ENGINEERING", "GREEN", "LOG"])
 @pytest.mark.parametrize("length", [103.0, 99.0, 97.5])
 def test_a_line_with_a_table_is_laid_in_equilibrium(strain: str, length: float) -> None:

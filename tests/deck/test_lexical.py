@@ -125,6 +125,7 @@ def test_arithmetic_mistakes(expression: str, column: int, fragment: str) -> Non
     assert fragment in found[0].message
 
 
+@pytest.mark.long
 def test_nothing_long_takes_long() -> None:
     for text in ("<" + " " * 200_000, "*NODE" + ", a" * 100_000, "*PARAMETER\nx = 1" + "+1" * 100_000, "," * 200_000):
         assert problems(text + "\n" + SMALL)

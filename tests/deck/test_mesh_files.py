@@ -7,11 +7,11 @@ import sys
 import zlib
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import meshio
 import numpy as np
 import pytest
-import vtk
 
 import fem
 from fem.deck import read_deck
@@ -213,8 +213,10 @@ def test_files_that_end_early_are_refused(tmp_path: Path, content: bytes) -> Non
             included(tmp_path, "rope.msh", content[:stop])
 
 
-def ropes() -> vtk.vtkUnstructuredGrid:
+def ropes() -> Any:
     """A poly-line of seven points, a line, a triangle, a poly-line of two points."""
+    import vtk  # takes seconds, which no process that only collects need spend
+
     grid, points = vtk.vtkUnstructuredGrid(), vtk.vtkPoints()
     points.SetDataTypeToDouble()
     for x in range(7):
@@ -249,6 +251,8 @@ XML = {
 
 @pytest.mark.parametrize("form", XML)
 def test_poly_lines_are_chains_of_bars(tmp_path: Path, form: str) -> None:
+    import vtk
+
     writer = vtk.vtkXMLUnstructuredGridWriter()
     writer.SetInputData(ropes())
     writer.SetFileName(str(tmp_path / "ropes.vtu"))
@@ -260,6 +264,8 @@ def test_poly_lines_are_chains_of_bars(tmp_path: Path, form: str) -> None:
 @pytest.mark.parametrize("version", [42, 51])
 @pytest.mark.parametrize("form", ["ASCII", "Binary"])
 def test_poly_lines_of_legacy_files(tmp_path: Path, form: str, version: int) -> None:
+    import vtk
+
     grid, field = ropes(), vtk.vtkStringArray()
     field.SetName("text")
     field.InsertNextValue("POINTS 5 float")
@@ -283,6 +289,8 @@ def check_ropes(model: Model) -> None:
 @pytest.mark.parametrize("name", ["ropes.vtp", "ropes.vtk"])
 def test_lines_of_poly_data(tmp_path: Path, name: str) -> None:
     """Points, lines and polygons stand in lists of their own."""
+    import vtk
+
     data, kinds = vtk.vtkPolyData(), [vtk.vtkCellArray() for _ in range(3)]
     data.SetPoints(ropes().GetPoints())
     for kind, nodes in ((0, [3]), (1, range(7)), (1, (7, 6)), (2, (0, 1, 7))):
@@ -332,6 +340,8 @@ def test_broken_files_of_vtk(tmp_path: Path, old: str, new: str, message: str) -
 
 def test_a_rope_of_one_poly_line_stretches_as_a_rope(tmp_path: Path) -> None:
     """F L/EA of a chain in series, by hand: EA 1e5 N, 1.5 m, 50 N."""
+    import vtk
+
     writer = vtk.vtkXMLUnstructuredGridWriter()
     writer.SetInputData(ropes())
     writer.SetFileName(str(tmp_path / "ropes.vtu"))

@@ -73,6 +73,9 @@ def seconds(text: str) -> float:
         gc.enable()
 
 
+@pytest.mark.long_cases(
+    "a growing set, copied", "amplitudes", "comments with one asterisk", "parameter lines", "unknown names"
+)
 @pytest.mark.parametrize("kind", DECKS)
 @pytest.mark.sampled(5)
 def test_four_times_the_deck_takes_about_four_times_the_work(kind):
@@ -84,6 +87,7 @@ def test_four_times_the_deck_takes_about_four_times_the_work(kind):
     assert min(ratios) <= 7.0
 
 
+@pytest.mark.long_cases("a growing set, copied")
 @pytest.mark.parametrize("kind", ["parameter cards", "parameter lines", "a growing set, copied"])
 def test_four_times_the_deck_takes_about_four_times_the_memory(kind):
     peaks = []

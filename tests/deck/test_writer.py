@@ -230,6 +230,7 @@ def test_good_decks_read_back(text: str) -> None:
     assert again.digest != model.digest
 
 
+@pytest.mark.long
 @settings(max_examples=200)
 @given(st.tuples(reals, reals, reals).filter(any))
 def test_directions_read_back(direction: tuple[float, float, float]) -> None:

@@ -183,6 +183,7 @@ def test_no_command_writes_into_a_folder_of_others(here: Path, name: str, monkey
     assert contents(here / "out") == {name: b"of the user"}
 
 
+@pytest.mark.long_cases("energies.svg")
 @pytest.mark.parametrize("name", ["energies.svg", "motion.gif"])
 @pytest.mark.sampled(1)
 def test_pictures_of_others_among_results_are_kept(here: Path, name: str, capsys) -> None:

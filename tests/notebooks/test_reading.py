@@ -25,6 +25,7 @@ def written(again: np.ndarray) -> np.ndarray:
     return ~np.isnan(again.astype(float))
 
 
+@pytest.mark.long_cases("cable_net", "parting_line")
 @pytest.mark.parametrize("name", DECKS)
 @pytest.mark.sampled(4)
 def test_what_was_written_comes_back(name, tmp_path):

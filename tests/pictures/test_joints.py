@@ -178,6 +178,7 @@ def test_explicit_steps_balance_too_and_dashpots_of_theirs_are_left_out(tmp_path
         joints(results_of(tmp_path / "b", "EXPLICIT", "*INEXTENSIBLE", "LUMPED"))
 
 
+@pytest.mark.long
 def test_tables_are_drawn_at_every_increment_and_what_is_missing_is_said(tmp_path, capsys):
     """U, A and RF in the tables are enough: V and the fields are not asked for where no force follows velocities."""
     results = results_of(tmp_path, MIDDLE, "*INEXTENSIBLE", "CONSISTENT")

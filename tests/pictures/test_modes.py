@@ -89,6 +89,7 @@ def test_scale_multiplies_modes_and_displacements(string: Path, tmp_path: Path) 
     assert shapes(swing, 3.0).get_suptitle().endswith("displacements x 3)")
 
 
+@pytest.mark.long
 def test_the_scale_of_figures_without_shapes_is_an_error(string: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plot", str(string), "--what", "nodes", "--scale", "2"]) == 2
     assert "not of nodes" in capsys.readouterr().err

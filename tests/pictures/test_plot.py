@@ -58,6 +58,7 @@ def test_all_figures_of_a_chain(swing: Path, tmp_path: Path, capsys: pytest.Capt
     assert all(word in line for word, line in zip(("SK", "*FREQUENCY", "*BUCKLE", "*STATIC, RIKS"), lost, strict=True))
 
 
+@pytest.mark.long_cases("pdf-%PDF", "png-\\x89PNG", "svg-<?xml")
 @pytest.mark.parametrize(("form", "start"), [("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])
 def test_formats_and_equal_bytes(swing: Path, tmp_path: Path, form: str, start: bytes) -> None:
     for name in "ab":
@@ -66,6 +67,7 @@ def test_formats_and_equal_bytes(swing: Path, tmp_path: Path, form: str, start: 
     assert first.startswith(start) and first == second
 
 
+@pytest.mark.long
 def test_what_is_skipped_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = chain(tmp_path, output="*NODE FILE\nU\n*EL FILE\nE")
     assert main(["plot", str(folder)]) == 0
@@ -97,6 +99,7 @@ def test_wrong_folders_are_exit_2(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main(["plot", str(tmp_path / "run")]) == 2 and "cannot be read" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_run_that_was_killed_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = chain(tmp_path)
     record = json.loads((folder / "run.json").read_text())
@@ -108,6 +111,7 @@ def test_a_run_that_was_killed_is_drawn(tmp_path: Path, capsys: pytest.CaptureFi
     assert "note: the run is still running, or was killed" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_a_new_run_removes_the_old_pictures(tmp_path: Path) -> None:
     folder = chain(tmp_path)
     assert main(["plot", str(folder), "--what", "links", "--format", "svg"]) == 0 and (folder / "angles.svg").exists()
@@ -225,6 +229,7 @@ def test_a_motion_in_memory_has_the_figures_of_its_files(swing: Path, tmp_path: 
     assert not differ
 
 
+@pytest.mark.long
 def test_a_motion_in_memory_is_drawn_and_shown(tmp_path: Path) -> None:
     """Without a folder, files last as long as the program; notebooks show what is in them."""
     history = fem.run(ROOT / "inputs" / "sdnl100.inp")

@@ -71,6 +71,7 @@ def test_means_are_those_over_time() -> None:
     assert (least <= mean + 1e-12).all() and (mean <= greatest + 1e-12).all()
 
 
+@pytest.mark.long
 def test_a_rope_is_slack_where_it_does_not_pull(rope: Results) -> None:
     (rows,) = printed(rope).values()
     spells = slack_spells(rope, 0.0, float(rows[-1, 0]))[1]
@@ -124,6 +125,7 @@ def test_one_spike_does_not_make_the_scale() -> None:
     assert even.norm.vmax == 5.0 and even.cmap.colorbar_extend == "neither"
 
 
+@pytest.mark.long
 def test_a_net_is_drawn_from_its_fields(net: Results) -> None:
     found = read_tensions(net)
     assert found.values.shape[1] == 84 and "202 fields" in found.source

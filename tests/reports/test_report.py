@@ -106,6 +106,7 @@ def sdnl100(tmp_path_factory):
     return fem.run(INPUTS / "sdnl100.inp", output=folder), folder
 
 
+@pytest.mark.long_cases("one")
 @pytest.mark.parametrize("figures", ["one", pytest.param("all", marks=pytest.mark.long)])
 def test_a_run_is_told_whole(sdnl100, figures):
     history, folder = sdnl100
@@ -148,6 +149,7 @@ def test_a_run_is_told_whole(sdnl100, figures):
     assert sections <= set(re.findall(r"<h2>(.*?)</h2>", text))
 
 
+@pytest.mark.long
 def test_the_first_page_says_who_when_with_what_and_how_far_from_breaking(sdnl100, tmp_path):
     history, folder = sdnl100
     given = {"title": "Bar & pin", "author": "A. <B>", "note": "Two\nlines", "date": "1 May"}
@@ -176,6 +178,7 @@ def test_the_first_page_says_who_when_with_what_and_how_far_from_breaking(sdnl10
         fem.report(folder, path, strength={"ROPE": 1.0})
 
 
+@pytest.mark.long
 def test_limits_of_the_deck_give_the_utilisation(tmp_path):
     """*FAILURE of tension: at a hundred times what the bar bears nothing breaks."""
     text = (INPUTS / "sdnl100.inp").read_text().replace("*STEP", "*FAILURE, TYPE=TENSION\n1, 4000.\n*STEP", 1)
@@ -185,6 +188,7 @@ def test_limits_of_the_deck_give_the_utilisation(tmp_path):
     assert row(page, "Utilisation", "1")[-1] == f"{100 * history.of_element(1, 'T').max() / 4000:.3g} %"
 
 
+@pytest.mark.long
 def test_the_force_at_the_end_of_a_line_counts_where_it_is_printed(tmp_path):
     """T is the mean of a bar; its weight and inertia make the force on the support larger."""
     text = (INPUTS / "sdnl100.inp").read_text().replace("*EL PRINT", "*NODE PRINT, NSET=HELD\nTE\n*EL PRINT")
@@ -197,6 +201,7 @@ def test_the_force_at_the_end_of_a_line_counts_where_it_is_printed(tmp_path):
     assert told[1:3] == [f"TE = {end.max():.4g} N", "node 1 (HELD)"] and told[-1] == f"{100 * end.max() / 40:.3g} %"
 
 
+@pytest.mark.long
 def test_tensions_that_are_not_printed_are_those_of_the_fields(tmp_path):
     text = (INPUTS / "sdnl100.inp").read_text()
     printed = text[text.index("*EL PRINT") : text.index("*END STEP")]
@@ -207,12 +212,14 @@ def test_tensions_that_are_not_printed_are_those_of_the_fields(tmp_path):
     assert row(page, "Utilisation", "all bars")[-1] == f"{100 * t.max() / 80:.3g} %"
 
 
+@pytest.mark.long
 def test_equal_runs_give_equal_pages(sdnl100, tmp_path):
     _, folder = sdnl100
     one, other = (fem.report(folder, tmp_path / name).read_bytes() for name in ("one.html", "other.html"))
     assert one == other
 
 
+@pytest.mark.long
 def test_a_rope_tells_its_events(tmp_path):
     deck = INPUTS / "string_pendulum_rope.inp"
     history = fem.run(deck, output=tmp_path / "rope", parameters={"increments": 200})
@@ -232,6 +239,7 @@ def test_modes_have_no_motion(tmp_path):
     assert "iframe" not in page.tags and "no animation: the mesh is stored with the fields" in path.read_text()
 
 
+@pytest.mark.long_cases("running")
 @pytest.mark.parametrize("verdict", ["running", "energy drift"])
 @pytest.mark.sampled(1)
 def test_a_run_that_is_not_complete_says_so(sdnl100, tmp_path, verdict):
@@ -247,6 +255,7 @@ def test_a_run_that_is_not_complete_says_so(sdnl100, tmp_path, verdict):
 SCRIPT = "<script>alert(1)</script>"
 
 
+@pytest.mark.long
 def test_text_stays_text(tmp_path):
     """In headings, notices, names of steps and sets, file names and the deck."""
     deck = write_swing(tmp_path)
@@ -274,6 +283,7 @@ def heavy(tmp_path_factory):
     return folder / "out"
 
 
+@pytest.mark.long
 def test_large_forces_are_told_in_meganewtons_with_the_bars_of_the_run(heavy):
     """T of the deck as it is times the area, which scales mass and stiffness alike; bars stand beside, not as rows."""
     page, record = read(fem.report(heavy, strength={"": 1e8})), json.loads((heavy / "run.json").read_text())
@@ -330,6 +340,7 @@ printf '%s' '{content}' > "$file"
 """
 
 
+@pytest.mark.long
 def test_a_pdf_is_printed_by_a_browser_and_bears_the_mark(sdnl100, tmp_path, monkeypatch):
     """A program in its place writes what it is told; the file is the program's own, and goes with the results."""
     browser, path = tmp_path / "browser", tmp_path / "page.html"
@@ -365,6 +376,7 @@ def test_a_sweep(tmp_path):
     assert row(page, "Summary", "length") == ["4 values, 0 to 2"]
 
 
+@pytest.mark.long
 def test_exponents_and_sections(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     deck = str(INPUTS / "string_pendulum_rigid.inp")
@@ -458,6 +470,7 @@ def test_on_paper_there_are_frames_in_place_of_the_film(sdnl100, chromium, monke
     page.close()
 
 
+@pytest.mark.long
 def test_whose_file(sdnl100, tmp_path):
     _, folder = sdnl100
     mine = tmp_path / "mine.html"
@@ -479,6 +492,7 @@ def test_whose_file(sdnl100, tmp_path):
         fem.report(tmp_path)
 
 
+@pytest.mark.long
 def test_a_report_goes_when_its_results_do(tmp_path):
     """Of runs and of sweeps; one that somebody else wrote stays."""
     deck = write_swing(tmp_path)

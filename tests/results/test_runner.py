@@ -166,6 +166,7 @@ def test_results_of_another_deck_are_not_overwritten(solver: FakeSolver) -> None
     assert record()["deck_folder"] == "../../elsewhere"
 
 
+@pytest.mark.long
 def test_an_earlier_run_leaves_nothing_stale(solver: FakeSolver) -> None:
     runner.run_to_files("chain.inp", "out", quiet=True, plot=True)
     Path("out/mine.txt").touch()

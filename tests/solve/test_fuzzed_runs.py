@@ -40,7 +40,7 @@ def is_short(model: fem.Model) -> bool:
     return sum(procedure.period / procedure.dt for procedure in procedures) <= MOST_INCREMENTS
 
 
-@pytest.mark.parametrize("seed", [2, 3, *(pytest.param(seed, marks=pytest.mark.long) for seed in (0, 1, 4, 5, 6, 7))])
+@pytest.mark.parametrize("seed", [2, 3, *(pytest.param(seed, marks=pytest.mark.long) for seed in (0, 1, 4))])
 def test_no_number_breaks_a_run(seed):
     draw = random.Random(seed)
     decks = [path.read_text(encoding="utf-8") for path in sorted(INPUTS.glob("*.inp"))]

@@ -176,6 +176,7 @@ def test_lanes_of_damped_chains_may_have_increments_of_their_own():
         check_alike(result, model, 7)
 
 
+@pytest.mark.long
 def test_lanes_march_as_many_increments():
     models = [fem.parse_deck(PENDULUM.replace("0.4\n", f"{end}\n")) for end in (0.4, 0.4, 0.2)]
     results = run_ensemble(models, 10)

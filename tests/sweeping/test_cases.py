@@ -23,6 +23,7 @@ def deck(tmp_path, monkeypatch):
     return write_swing(tmp_path)
 
 
+@pytest.mark.long
 def test_rows_are_those_of_a_grid(deck):
     """The grid of the same values has each case among its points."""
     found = fem.sweep(deck, cases="cases.csv")

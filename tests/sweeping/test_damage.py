@@ -115,6 +115,7 @@ def test_a_folder_whose_record_is_damaged_is_not_ours(finished):
     assert (finished / "again" / "sweep.csv").read_bytes() == (finished / "whole" / "sweep.csv").read_bytes()
 
 
+@pytest.mark.long
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_any_cut_or_overwritten_stretch_heals(finished, data):

@@ -78,6 +78,7 @@ def cluster(tmp_path_factory):
     running.end()
 
 
+@pytest.mark.long
 def test_a_client_of_the_caller_is_used_and_stays_open(cluster, tmp_path):
     cluster.with_workers(2)
     deck, grid = write_swing(tmp_path), {"length": [1.0, 1.5, 2.0]}

@@ -181,6 +181,7 @@ def test_processes_give_what_one_gives(deck, monkeypatch):
     assert [column.tolist() for column in one.residuals.values()] == [c.tolist() for c in two.residuals.values()]
 
 
+@pytest.mark.long
 def test_the_command_writes_tables_figure_and_deck(deck, capsys):
     data = written("run.csv", **record())
     words = ["fit", deck, data, "--vary", "P=-10:10", "--sigma", "U1_n2=0.001", "--write", "fitted.inp"]
@@ -244,6 +245,7 @@ def test_mistakes(deck, capsys, text, words, message):
     assert not Path("results").exists()
 
 
+@pytest.mark.long
 def test_the_example_of_the_page_holds_the_truth():
     """EA, density and Cd with which inputs/circled_weight.csv was made."""
     bounds = {"EA": (5e3, 1e5), "density": (800.0, 1500.0), "Cd": (0.3, 4.0)}
@@ -286,6 +288,7 @@ def test_derivatives_of_the_runs_find_the_same_in_fewer(deck):
             assert exact.table["std"][0] == pytest.approx(by_runs.table["std"][0], rel=1e-4)
 
 
+@pytest.mark.long
 def test_decks_without_derivatives_are_fitted_by_differences(deck):
     Path(deck).write_text(BAR.replace("*STATIC, DIRECT\n0.1, 1.", "*STATIC, RIKS\n0.1, 1., 1e-6, 0.1, 1."))
     told: list[str] = []

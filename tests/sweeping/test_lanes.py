@@ -19,7 +19,7 @@ from fem.study.sweep import jobs_of, make_plan
 from fem.study.workers import march_block
 from tests.sweeping.swings import SWING, write_swing
 
-GRID = {"length": [0.0, *np.linspace(0.5, 2.0, 18)], "gravity": [1.0, 5.0, 9.81], "dt": [0.01, 0.005]}
+GRID = {"length": [0.0, *np.linspace(0.5, 2.0, 10)], "gravity": [1.0, 5.0, 9.81], "dt": [0.01, 0.005]}
 
 
 def test_a_sweep_in_lanes_gives_the_rows_of_single_runs(tmp_path, monkeypatch):
@@ -266,11 +266,11 @@ def test_a_sweep_over_increments_that_is_broken_off_goes_on_to_the_same_bytes(tm
 def test_only_models_that_print_the_same_nodes_march_together(tmp_path, is_not_compiled):
     deck = write_swing(tmp_path, "*NSET, NSET=TIP\n2\n", "*NSET, NSET=TIP\n<tip>\n")
     deck.write_text(deck.read_text().replace("*PARAMETER\n", "*PARAMETER\ntip = 2\n"))
-    grid = {"tip": [2.0, 1.0], "gravity": np.linspace(1.0, 9.81, 20), "dt": [0.01, 0.005]}
+    grid = {"tip": [2.0, 1.0], "gravity": np.linspace(1.0, 9.81, 8), "dt": [0.01, 0.005]}
     alone = fem.sweep(deck, grid, workers=1, history=True)
     together = fem.sweep(deck, grid, workers=1)
     for name in ("U3_2_end", "U2_2_end", "U2_2_min"):
-        assert np.isnan(together[name][40:]).all()
+        assert np.isnan(together[name][16:]).all()
         assert together[name] == pytest.approx(alone[name], rel=1e-12, nan_ok=True)
 
 
@@ -279,10 +279,10 @@ def test_only_models_whose_nodes_have_the_same_labels_march_together(tmp_path, i
     text = deck.read_text().replace("2, <length>", "<tip>, <length>").replace("1, 1, 2", "1, 1, <tip>")
     text = text.replace("*NSET, NSET=TIP\n2\n", "*NSET, NSET=TIP\n<tip>\n").replace("\n2, 3\n", "\n<tip>, 3\n")
     deck.write_text(text.replace("*PARAMETER\n", "*PARAMETER\ntip = 2\n"))
-    grid = {"tip": [2.0, 7.0], "gravity": np.linspace(1.0, 9.81, 20), "dt": [0.01, 0.005]}
+    grid = {"tip": [2.0, 7.0], "gravity": np.linspace(1.0, 9.81, 8), "dt": [0.01, 0.005]}
     alone = fem.sweep(deck, grid, workers=1, history=True)
     together = fem.sweep(deck, grid, workers=1)
-    assert np.isnan(alone["U2_2_end"][40:]).all() and not alone.failed.any()
+    assert np.isnan(alone["U2_2_end"][16:]).all() and not alone.failed.any()
     assert together["U2_2_end"] == pytest.approx(alone["U2_2_end"], rel=1e-12, nan_ok=True)
 
 

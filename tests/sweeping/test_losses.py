@@ -142,6 +142,7 @@ def test_a_lost_point_is_tried_again_by_the_next_start(tmp_path):
         assert np.flatnonzero(again.is_done).tolist() == [0, 2]
 
 
+@pytest.mark.long
 def test_a_sweep_survives_a_killed_process_with_the_same_bytes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     deck, grid = write_swing(tmp_path), {"end": [50.0 + point for point in range(24)]}

@@ -49,6 +49,7 @@ def posted(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, float]:
     return {name: float(value) for name, value in re.findall(r"^ +(\w+) +(-?[\d.e+-]+)", capsys.readouterr().out, re.M)}
 
 
+@pytest.mark.long
 def test_rows_are_what_post_says_of_single_runs(deck, capsys):
     vary, windows = ["--vary", "gravity=3,9.81", "--vary", "force=0.01,0.1"], [[], ["--step", "2"]]
     windows.append(["--step", "1", "--from", "0.1"])

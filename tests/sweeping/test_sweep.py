@@ -273,6 +273,7 @@ def test_the_deck_is_not_read_from_the_disk_for_each_point(deck, monkeypatch):
 
 
 # ------------------------------------------------------------------------------------------ processes
+@pytest.mark.long
 def test_processes_give_the_same_bytes(deck, monkeypatch):
     options = ["--vary", "length=1,2,0", "--vary", "gravity=1:9:9"]
     assert main(["sweep", "swing.inp", *options, "--quiet"]) == 3
@@ -283,6 +284,7 @@ def test_processes_give_the_same_bytes(deck, monkeypatch):
     assert Path("many/sweep.csv").read_bytes() == Path("results/swing_sweep/sweep.csv").read_bytes()
 
 
+@pytest.mark.long_cases("9")
 @pytest.mark.skipif(os.name == "nt", reason="kills as a shell does")
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.sampled(1)

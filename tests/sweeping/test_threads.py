@@ -41,6 +41,7 @@ def marched(monkeypatch) -> list[tuple[str, int]]:
     return found
 
 
+@pytest.mark.long
 def test_threads_give_the_bytes_of_one_worker(tmp_path, marched, monkeypatch):
     deck = write_swing(tmp_path)
     found = [fem.sweep(deck, GRID, output=tmp_path / f"{count}", workers=count) for count in (1, 3)]
@@ -51,6 +52,7 @@ def test_threads_give_the_bytes_of_one_worker(tmp_path, marched, monkeypatch):
     assert not any("ThreadPool" in thread.name for thread in threading.enumerate())
 
 
+@pytest.mark.long
 def test_threads_end_with_ctrl_c_and_keep_what_they_computed(tmp_path, marched, monkeypatch):
     deck, collect = write_swing(tmp_path), workers.ThreadTeam.collect
 

@@ -91,6 +91,7 @@ def test_borders_of_a_bouncing_ball():
     assert bouncing_ball.multipliers(doubling) == pytest.approx([-1.0, -0.25], abs=1e-12)
 
 
+@pytest.mark.long_cases("8.0-0.5")
 @pytest.mark.parametrize(("amplitude", "restitution"), [(8.0, 0.0), (8.0, 0.5)])
 def test_tangent_map_of_the_rope_is_a_derivative(amplitude, restitution):
     """Over an impact, bounces and a release."""
@@ -133,6 +134,7 @@ def test_borders_of_states_at_rest():
     assert found == pytest.approx(np.sqrt(2.0 * 9.81 * 0.1) / fast.drive, rel=1e-3)
 
 
+@pytest.mark.long
 def test_orbits_of_a_stiff_spring_are_near_those_of_the_rod():
     """And their multipliers, of which the spring has two more."""
     rod = Pendulum(4.0, 0.1)

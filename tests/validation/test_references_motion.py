@@ -116,6 +116,7 @@ def test_swaying_pendulum_tends_to_the_linear_oscillator():
     assert oscillators.swaying_pendulum(sway, times)[:, 0] == pytest.approx(x, abs=3e-11)
 
 
+@pytest.mark.long
 def test_spring_row_comes_to_rest_in_equilibrium():
     row = oscillators.Row((1.0, 1.0, 1.0), (40.0, 9.0), (20.0, 9.0), 5.0, 9.0, (-1.0, 1.0), (-30.0, 30.0), 2.0, 0.1)
     rest = np.linalg.solve([[60, -20, 0], [-20, 55, -30], [0, -30, 30]], [0, 0, 2])

@@ -258,6 +258,7 @@ def test_stiff_links_of_a_deck_move_like_the_reference(body):
 
 
 # ------------------------------------------------------------------------------------------------------- driven links
+@pytest.mark.long
 def test_driven_links_are_the_exact_pendulum_and_keep_liouvilles_volume():
     still = driven_links.Driven(np.array([0.7]), np.array([3.0]), 0.0, 5.0, 0.0)
     theta, omega = pendulum.motion(np.array([0.0, still.cycle]), pendulum.point_mass(0.7, 9.81), 1.1)

@@ -120,7 +120,7 @@ def test_a_support_that_moves_drives_what_is_free_by_its_mass(integrator, order)
     exact = solve_ivp(rate, (0.0, 1.0), np.zeros(4), method="DOP853", rtol=1e-11, atol=1e-12).y[:2, -1]
     moved = "*BOUNDARY, AMPLITUDE=SHAKE\n2, 1, 1, 1."
     errors, energies = [], []
-    for count in (50, 100):
+    for count in (30, 60):
         procedure = dynamic(integrator, count) + ", ENERGY DRIFT=OFF"
         history = point(procedure, stiffness=(2.0, 2.0, 2.0), supports="3, 1, 3\n2, 1", loads=moved)
         balance = history.energy @ [1.0, 1.0, 1.0, -1.0, 1.0]
@@ -159,7 +159,7 @@ def test_a_pendulum_on_a_rod(integrator, order):
     loads = "*DLOAD\nFINNED, GRAV, 8., 0., 0., -1."
     exact, pull = pendulum(1.0)
     errors = []
-    for count in (50, 100):
+    for count in (30, 60):
         history = point(dynamic(integrator, count), material=ROD, supports="3, 2, 2", loads=loads)
         assert history.elements[0, 0, 3] == pytest.approx(pendulum(1e-9)[1], abs=1e-7)
         errors.append([
@@ -189,7 +189,7 @@ def test_every_solver_moves_the_pendulum_alike(solver):
 @pytest.mark.sampled(1)
 def test_a_rope_that_stays_taut_is_a_rod(impact):
     loads = "*DLOAD\nFINNED, GRAV, 8., 0., 0., -1."
-    procedure = f"*DYNAMIC, DIRECT\n0.005, 1.\n*CONTROLS, IMPACT={impact}"
+    procedure = f"*DYNAMIC, DIRECT\n0.01, 1.\n*CONTROLS, IMPACT={impact}"
     history = point(procedure, material=ROD + "\n*NO COMPRESSION", supports="3, 2, 2", loads=loads)
     assert history.u[-1, 6:9] + [3.0, 0.0, -4.0] == pytest.approx(pendulum(1.0)[0], abs=1e-3)
 

@@ -243,6 +243,7 @@ def held(most: float, procedure: str) -> str:
     return text.replace("*BOUNDARY", rises, 1).replace("STRAIN=ENGINEERING", "STRAIN=LOG")
 
 
+@pytest.mark.long_cases("DYNAMIC, EXPLICIT\\n0.01, 1.")
 @pytest.mark.parametrize("procedure", ["STATIC, DIRECT\n0.05, 1.", "DYNAMIC\n0.05, 1.", "DYNAMIC, EXPLICIT\n0.01, 1."])
 def test_a_run_stops_where_no_length_has_the_tension(procedure):
     """No line pulls harder than E A/e; as near to that as increments come, it does."""
