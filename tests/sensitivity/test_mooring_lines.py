@@ -1,7 +1,7 @@
 """Derivatives of lines in water and on a bottom: central differences of runs to round-off.
 
 Decks with other forces, and more than three parameters, compile a march of dual numbers of their own, for a minute:
-four of them serve all of these tests, which are long.
+five of them serve all of these tests, which are long.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def by_differences(path: Path, name: str, names: tuple[str, ...], h: float = 1e-
 @pytest.mark.parametrize(
     ("deck", "by"),
     [
-        pytest.param(mooring(), ["Cd", "ground", "mu"], id="plane"),
+        pytest.param(mooring(), ["EA", "Cd", "mu", "ground", "surge"], id="plane"),
         pytest.param(mooring(scheme="ENERGY MOMENTUM"), ["EA", "mu", "surge"], id="secant"),
         pytest.param(mooring(GRID), ["EA", "mu", "surge"], id="grid"),
         pytest.param(mooring(PLANE, "B31", BEAM), ["EI", "rho", "Cd"], id="bending"),

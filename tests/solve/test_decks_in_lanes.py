@@ -36,6 +36,7 @@ MECHANISMS = {
     "pulleys and a band": "zip_line",
     "rope laws": "polyester_rope",
     "bending": "cantilever",
+    "lift": "galloping_spans",
 }
 BEAM = """*NODE
 9011, 0., 60., 0.
