@@ -292,19 +292,6 @@ def loading(
     return Loading(exact_dt, time, *loads, moving, *moves, thermal, thermal_mean(stage, thermal))
 
 
-def rest_of(chunk: Loading, motion: Motion, stage: StepSystem, time: Floats, exact_dt: Floats) -> Loading | None:
-    """The loads of the last increments of a chunk of the same step; None where these are others."""
-    first, moving = len(chunk.dt) - len(exact_dt), stage.environment.supports.moving(motion.u)
-    wanted = (chunk.time[first:], time), (chunk.dt[first:], exact_dt), (chunk.support_dofs, moving)
-    if first < 0 or not all(np.array_equal(*pair) for pair in wanted):
-        return None
-    same = {"vectors", "is_gravity", "support_dofs"}
-    if len(chunk.thermal_end) == 1:
-        same |= {"thermal_end", "thermal_mean"}
-    late = {name: array[first:] for name, array in chunk._asdict().items() if name not in same}
-    return chunk._replace(**late)
-
-
 def support_motion(
     stage: StepSystem, supports: Supports, dofs: Ints, time: Floats, dt: Floats, start: Floats | None = None
 ) -> Moves:

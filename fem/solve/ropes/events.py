@@ -22,7 +22,6 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.forces.bar import heads
-from fem.solve import outcome
 from fem.solve.newton.balance import note_increment
 from fem.solve.newton.gaps import AWAY
 from fem.solve.newton.groups import CONTROL, MEMORY, ROW, Ledger, Loading, Motion
@@ -56,17 +55,17 @@ class Events(Switched):
             self._note(kept, chunk)
         return reason
 
-    def advance(self, begin: float, end: float, dt: float) -> tuple[Ledger, Loading]:
-        """Computes from one regular instant to the next, through all events in between.
+    def advance(self, begin: float, end: float, dt: float) -> Ledger:
+        """Computes from one regular instant to the next, through all events in between; returns the row there.
         Failed: a part cannot be solved; the motion and the states are then those at the beginning."""
         motion = self.step_run.progress.motion
-        saved, states = copy_of(motion), copy_of(self.states)
-        self._pending.clear()
+        saved, states, told = copy_of(motion), copy_of(self.states), len(self.pending)
         self.holds[:], self.let_go[:], self.stuck[:], self.leaves[:] = 0, False, False, False
         self.until, self.trouble = end, ""
         try:
             kept, chunk = self._through(begin, end, dt)
         except (Failed, NoPulls, NoInstant) as error:
+            del self.pending[told:]
             gap = float(motion.memory[MEMORY.previous_gap])  # for the message
             restore(motion, saved)
             restore(self.states, states)
@@ -82,8 +81,7 @@ class Events(Switched):
         if self.has_shared:
             self._look_at_shared(end)
             self._note(kept, chunk)
-        self.tell()
-        return outcome.copy_of(kept, np.zeros(1, np.int64)), chunk._replace(thermal_end=chunk.thermal_end.copy())
+        return kept
 
     def _through(self, begin: float, end: float, dt: float) -> tuple[Ledger, Loading]:
         """Pass all events of an increment."""
