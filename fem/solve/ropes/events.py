@@ -15,6 +15,7 @@ accelerations alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -188,13 +189,14 @@ class Events(Switched):
             found = piece.excess()
             return found, self._peaks(step, saved, motion) if peaks and has_slack else (found, found)
 
-        short, now = self._short, self.excess(motion)
-        later = after(short, peaks=True)[0]
+        short, now, has_taut = self._short, self.excess(motion), basis.any()
 
         def excess(step: float) -> Floats:
             """The same; that of short times is interpolated for taut ropes."""
-            found = after(step)[0]
-            return np.where(basis & (step < short), now + (later - now) * step / short, found)
+            if step >= short or not has_taut:
+                return after(step)[0]
+            early = now + (after(short)[0] - now) * step / short
+            return np.where(basis, early, after(step)[0]) if has_slack else early
 
         def touch(step: float) -> float:
             """Time at which a slack rope that is too long only before ``step`` is longest; otherwise ``step``."""
@@ -269,7 +271,8 @@ class EventSearch:
             if high == 0.0 or (len(late) == 0 and not located.any()):
                 return high, located
             if len(late) == 0:
-                return high, located | ((self.excess(high + self.sharp) > self.limit) & (self.held < high))
+                soon = located.all() or (self.excess(high + self.sharp) > self.limit) & (self.held < high)
+                return high, located | soon
             r = int(late[0])
             root = self._root(r, high)
             if root < high - self.sharp:
@@ -280,7 +283,6 @@ class EventSearch:
 
     def _root(self, r: int, high: float) -> float:
         """Time at which rope r changes its state, between now and ``high``; 0 if at once."""
-        from scipy.optimize import brentq
 
         def one(step: float) -> float:
             return float(self.excess(step)[r])
@@ -301,7 +303,45 @@ class EventSearch:
         at_high = one(high)
         if at_high <= 0.0:
             return high
-        values = {low: at_low, high: at_high}
-        limits = {"xtol": 1e-2 * self.sharp, "rtol": 1e-14, "maxiter": MOST_TRIALS, "disp": False}
-        root = brentq(lambda x: values.get(x) or one(x), low, high, **limits)
-        return float(root) if root >= self.sharp else 0.0
+        root = zero_between(one, (low, at_low), (high, at_high), 1e-2 * self.sharp)
+        return root if root >= self.sharp else 0.0
+
+
+RELATIVE = 1e-14
+"""Relative accuracy of a root."""
+
+
+def zero_between(
+    f: Callable[[float], float], first: tuple[float, float], last: tuple[float, float], sharp: float
+) -> float:
+    """A root x of f between two (x, f(x)) of different signs, to the accuracy ``sharp``: Brent's method.
+    Source: Brent, Algorithms for Minimization without Derivatives (1973), ch. 4; the steps are those of SciPy's
+    ``brentq``, which takes longer to import than a small model to run."""
+    (before, at_before), (x, at), step, last_step = first, last, 0.0, 0.0
+    other, at_other = before, 0.0
+    for _ in range(MOST_TRIALS):
+        if at_before != 0.0 and at != 0.0 and (at_before > 0.0) != (at > 0.0):
+            other, at_other = before, at_before
+            step = last_step = x - before
+        if abs(at_other) < abs(at):
+            before, x, other = x, other, x
+            at_before, at, at_other = at, at_other, at
+        least, middle = 0.5 * (sharp + RELATIVE * abs(x)), 0.5 * (other - x)
+        if at == 0.0 or abs(middle) < least:
+            break
+        wanted = math.inf
+        if abs(last_step) > least and abs(at) < abs(at_before):
+            if before == other:  # secant
+                wanted = -at * (x - before) / (at - at_before)
+            else:  # inverse quadratic interpolation
+                one, two = (at_before - at) / (before - x), (at_other - at) / (other - x)
+                if below := two * one * (at_other - at_before):
+                    wanted = -at * (at_other * two - at_before * one) / below
+        if 2.0 * abs(wanted) < min(abs(last_step), 3.0 * abs(middle) - least):
+            last_step, step = step, wanted
+        else:
+            last_step = step = middle
+        before, at_before = x, at
+        x += step if abs(step) > least else math.copysign(least, middle)
+        at = f(x)
+    return x
