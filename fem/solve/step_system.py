@@ -265,8 +265,8 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
         "whole": (3, size if is_checked else 0),
         "pulls": (2, len(bars.nodes) if is_checked else 0),
     }
-    names = (name for name in Scratch._fields if name != "tangent")
-    arrays: dict[str, Any] = {name: groups.room(shapes.get(name, size)) for name in names}
+    names = [name for name in Scratch._fields if name != "tangent"]
+    arrays: dict[str, Any] = dict(zip(names, groups.rooms(*(shapes.get(name, size) for name in names)), strict=True))
     return Scratch(**arrays, tangent=no_tangent(system, bars))
 
 
