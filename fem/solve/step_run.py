@@ -335,12 +335,8 @@ class StepRun(StepState):
             chunk, kept, control = self._chunk(most)
             due = self.marcher.due(self, chunk)
             self.watch.prepare(self.stage.limits, control, self.progress.increment)
-            before, began = self.path.sets_off(chunk) if self.path else None, wall.perf_counter()
-            if self.watched:
-                reason, failed = self._through_events(control, chunk, kept)
-            else:
-                reason, failed = self.marcher.march(self, control, chunk, kept), None
-            spent = wall.perf_counter() - began
+            before = self.path.sets_off(chunk) if self.path else None
+            reason, failed, spent = self._through(control, chunk, kept)
             count = 0 if reason == PASSED else int(control[CONTROL.increment])
             if self.path and before and count and not self.path.passes(before, chunk, count):
                 if count == 1:
@@ -420,20 +416,26 @@ class StepRun(StepState):
             work.ahead = 0.0
             now.pace(spent, done + BALANCES > now.chunk)
 
-    def _through_events(self, control: Ints, chunk: Loading, kept: Ledger) -> tuple[int, Failed | None]:
-        """Computes a chunk with the increments in which ropes go slack or become taut. It ends after one of these
-        (``PASSED``) where others depend on how it went, as loads, lengths and numbers of increments may."""
-        assert self.watched
-        began, supports = wall.perf_counter(), self.stage.environment.supports
+    def _through(self, control: Ints, chunk: Loading, kept: Ledger) -> tuple[int, Failed | None, float]:
+        """Computes a chunk, with the increments in which ropes go slack or become taut; the march takes ``spent``
+        seconds of it. It ends after such an increment (``PASSED``) where others depend on how that went, as loads,
+        lengths and numbers of increments may."""
+        began, supports, spent = wall.perf_counter(), self.stage.environment.supports, 0.0
         ends = not self.clock.is_direct or len(self.whole.breaks.elements) > 0
-        while (reason := self.watched.march(control, chunk, kept)) == groups.EVENT:
+        while True:
+            start = wall.perf_counter()
+            if not self.watched:
+                return self.marcher.march(self, control, chunk, kept), None, wall.perf_counter() - start
+            reason = self.watched.march(control, chunk, kept)  # up to where ropes change
+            spent += wall.perf_counter() - start
+            if reason != groups.EVENT:
+                return reason, None, spent
             if failed := self._pass_events(control, chunk, kept):
-                return failed.reason, failed
+                return failed.reason, failed, spent
             ends |= control.item(CONTROL.increment) == len(chunk.dt) or wall.perf_counter() - began > CHUNK_SECONDS
             ends |= bool(self.events and self.events.has_shared)
             if ends or not np.array_equal(supports.moving(self.progress.motion.u), chunk.support_dofs):
-                return PASSED, None
-        return reason, None
+                return PASSED, None, spent
 
     def _pass_events(self, control: Ints, chunk: Loading, kept: Ledger) -> Failed | None:
         """Computes the increment of a chunk in which ropes go slack or become taut, and its row; or why it failed."""
