@@ -57,6 +57,9 @@ class Supports:
     at_sea: bool = False
     sea_from: float = math.inf
     _places: list[Floats] = field(default_factory=list, init=False, repr=False, compare=False)
+    _numbers: dict[int, tuple[int, int, Curve, float, float, float]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def size(self) -> int:
@@ -147,26 +150,33 @@ class Supports:
 
     def _of_few(self, dofs: list[int], time: Floats, after: bool, levels: tuple[int, ...]) -> Floats:
         """``prescribed`` of few dofs at few times, with Python floats; the result is identical to the last bit."""
-        first, since = levels[0], [each - self.start for each in time.tolist()]
-        found, columns = list[float](), dict[int, Sequence[Sequence[float]]]()
-        for dof in dofs:
-            k = self.group.item(dof)
-            order, curve = self.groups[k]
+        first, times, columns, found = levels[0], time.tolist(), dict[int, Sequence[Sequence[float]]](), list[float]()
+        own = [self._numbers.get(dof) or self._of_one(dof) for dof in dofs]
+        for k, order, curve, *_ in own:
             if k not in columns:
                 if order > first:
-                    columns[k] = [evaluate(curve, time, each - order, after, self.start).tolist() for each in levels]
+                    of = [evaluate(curve, time, each - order, after, self.start).tolist() for each in levels]
+                    columns[k] = list(zip(*of, strict=True))
                 elif isinstance(curve, Constant):
-                    columns[k] = [[curve.value if each == order else 0.0] * len(since) for each in levels]
+                    columns[k] = [[curve.value if each == order else 0.0 for each in levels]] * len(times)
                 else:
-                    rows = rows_at(curve, time.tolist(), [each - order for each in levels], after)
-                    columns[k] = list(zip(*rows, strict=True))
-            base, value, rate = self.base.item(dof), self.value.item(dof), self.rate.item(dof) * (order == 2)
-            for level, column in zip(levels, columns[k], strict=True):
-                if level == 0:
-                    found += [each * value + (base + rate * late) for each, late in zip(column, since, strict=True)]
-                else:
-                    found += [each * value + rate if level == 1 else each * value for each in column]
-        return np.array(found).reshape(len(dofs), len(levels), len(since)).transpose(1, 2, 0).copy()
+                    columns[k] = rows_at(curve, times, [each - order for each in levels], after)
+        for place, level in enumerate(levels):
+            for row, now in enumerate(times):
+                for k, _, _, base, value, rate in own:
+                    each = columns[k][row][place] * value
+                    if level == 0:
+                        each += base + rate * (now - self.start)
+                    found.append(each + rate if level == 1 else each)
+        return np.array(found).reshape(len(levels), len(times), len(dofs))
+
+    def _of_one(self, dof: int) -> tuple[int, int, Curve, float, float, float]:
+        """Group of a dof, the order of what is given there, its curve, and the dof's base, value and rate."""
+        k = self.group.item(dof)
+        order, curve = self.groups[k]
+        rate = self.rate.item(dof) * (order == 2)
+        found = self._numbers[dof] = k, order, curve, self.base.item(dof), self.value.item(dof), rate
+        return found
 
     def with_rotations(self, u: Floats, v: Floats, time: float) -> tuple[Floats, Floats]:
         """u and v (3n + 3b,): those of the nodes (3n,), then the rotations of the bodies at a time, without waves."""

@@ -402,9 +402,12 @@ def _periodic(amplitude: Amplitude, time: Floats, orders: Sequence[int], after: 
 
 def _harmonic(a: float, b: float, cosine: Any, sine: Any, w: float, order: int) -> Any:
     """A derivative of a cos(x) + b sin(x), x = w t: each turns the phase by a quarter."""
-    turned = cosine, -sine, -cosine, sine
-    parts = (a, turned[order % 4]), (b, turned[(order + 3) % 4])
-    return w**order * sum(factor * part for factor, part in parts if factor != 0.0)
+    turned, total = (cosine, -sine, -cosine, sine), 0.0
+    if a != 0.0:
+        total = total + a * turned[order % 4]
+    if b != 0.0:
+        total = total + b * turned[(order + 3) % 4]
+    return w**order * total
 
 
 def _periodic_at(amplitude: Amplitude, time: float, orders: Sequence[int], after: bool) -> list[float]:

@@ -172,6 +172,7 @@ class Stages:
 
     def _make(self, taut: Flags) -> StepSystem:
         first = self.first
-        system = replace(first.system, bars=with_states(first.system.bars, self.ropes, taut))
         bars = with_states(first.bars, self.ropes, taut)
+        is_linear = first.bars is not first.system.bars
+        system = replace(first.system, bars=with_states(first.system.bars, self.ropes, taut) if is_linear else bars)
         return prepare(system, first.environment, bars, first.scheme, self.controls, self.wanted)

@@ -263,7 +263,7 @@ class StepState:
             through = end, control, self.arc, passage._replace(problem=passage.problem._replace(ropes=ropes))
             go_on = bound(march, *through)
             self.is_compiled = self.is_compiled or is_compiled(march, *through)
-            if self.again or len(chunk.dt) == 1:
+            if self.again or len(ropes.bars) or len(chunk.dt) == 1:
                 self.marching, self.go_on = parts, go_on
                 self.marches = ((parts, go_on), *self.marches[: MOST_MARCHES - 1])
         if not self.is_compiled:

@@ -49,7 +49,7 @@ from fem.solve.statics.laying import LAID, laid, may_be_laid
 from fem.solve.statics.mechanisms import careful_nodes, hold_unrestrained, instability_notice, refuse_mechanism
 from fem.solve.statics.rigid import hold_rigid, refuse_rigid_loads
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock, settled
-from fem.solve.step_system import NO_ROPES, StepSystem, loading, loading_at, prepare, record, rest_of
+from fem.solve.step_system import NO_ROPES, StepSystem, loading, loading_at, prepare, record
 
 MEASURED = 0.5
 """Fraction of the time of a chunk after which the pace counts; the first increments are too slow for that."""
@@ -60,12 +60,13 @@ if TYPE_CHECKING:
     from fem.solve.paths import PathWatch
     from fem.solve.ropes.active import ActiveSet
     from fem.solve.ropes.events import Events
+    from fem.solve.ropes.watched import Failed
 
 
 LOST = (SINGULAR, groups.NOT_CONVERGED, groups.NOT_FINITE)
 """Outcomes of a chunk in which Newton's method did not find an equilibrium."""
-QUIET = -2
-"""Outcome of a successful chunk without output."""
+QUIET, PASSED = -2, -3
+"""Outcomes of a successful chunk: without output; that ends with an increment in which ropes have changed."""
 
 
 class Newton(Marcher):
@@ -164,12 +165,10 @@ class StepRun(StepState):
     has_gaps  some elements are removed
     path      watch of the stability of statics; None: none
     events, active  ropes watched by the Newton march, in dynamics and in statics: ``watched``
-    planned  loads of the last chunk, whose rest is marched after an event of ropes
     """
 
     changing = ("notices", "has_jumped", "thermal")
     path: PathWatch | None = None
-    planned: Loading | None = None
 
     def __init__(
         self, run: RunState, plan: StepPlan, made: Ready, clock: Clock | ArcClock, schedule: Schedule, start: StepStart
@@ -184,7 +183,6 @@ class StepRun(StepState):
         """Sets the stage and the march with which the step continues."""
         self.stage, self.marcher, self.system = stage, marcher, self.whole.system
         self.watch.stage, self.is_compiled, self.has_gaps = stage, False, bool(self.whole.gone.any())
-        self.planned = None
         extrapolation = ("NO", "LINEAR", "PARABOLIC").index(self.step.extrapolation)
         stage.coefficients = stage.coefficients._replace(extrapolation=extrapolation)
         stages = rope_states.stages_of(stage, self.step.controls, self.whole.requests.solver)
@@ -314,7 +312,7 @@ class StepRun(StepState):
 
     def _count(self) -> int:
         """Number of increments in the next chunk."""
-        if not self.clock.is_steady or (self.events and self.events.has_shared):
+        if not self.clock.is_steady or self.active or (self.events and self.events.has_shared):
             return 1
         done = self.progress.increment
         count = self.marcher.length(min(self.progress.chunk, self.longest), done)
@@ -330,26 +328,23 @@ class StepRun(StepState):
         is_paced = self.clock.is_paced and not self.watch.is_off
         saved = self.state() if is_paced or len(self.whole.breaks.watched) else {}
         if outcome is not None and self.again:
-            (chunk, kept, control), reason, due = self.again.parts, outcome, None
+            (chunk, kept, control), reason, due, failed = self.again.parts, outcome, None, None
             if outcome == NEED_SOLVE:
                 reason = self.try_out(control, chunk, kept, NO_ROPES)
         else:
             chunk, kept, control = self._chunk(most)
             due = self.marcher.due(self, chunk)
             self.watch.prepare(self.stage.limits, control, self.progress.increment)
-            before, began = self.path.sets_off(chunk) if self.path else None, wall.perf_counter()
-            if self.watched:
-                reason = self.watched.march(control, chunk, kept)  # up to where ropes change
-            else:
-                reason = self.marcher.march(self, control, chunk, kept)
-            spent = wall.perf_counter() - began
-            count = int(control[CONTROL.increment])
+            before = self.path.sets_off(chunk) if self.path else None
+            reason, failed, spent = self._through(control, chunk, kept)
+            count = 0 if reason == PASSED else int(control[CONTROL.increment])
             if self.path and before and count and not self.path.passes(before, chunk, count):
                 if count == 1:
                     self._note_cutback()
                 return
         times, steps, done = chunk.time, chunk.dt, int(control[CONTROL.increment])
-        if done and is_paced and self.clock.may_cut and self.watch.gains(self.progress.motion, float(steps[0])):
+        may_gain = done and is_paced and reason != PASSED
+        if may_gain and self.clock.may_cut and self.watch.gains(self.progress.motion, float(steps[0])):
             self.restore(saved)
             self._recover(groups.DRIFT, control, kept.increments, float(steps[0]))
             return
@@ -367,10 +362,9 @@ class StepRun(StepState):
                 return
         if reason == groups.DRIFT:
             self.notify(warning(self.watch.leaves(self.progress, self.clock.dt)))
-        if reason == groups.EVENT and self.watched:
-            reason, control = self._pass_events(times[done : done + 2], steps[done : done + 1])
-        if reason not in (groups.DONE, groups.RESIZE, groups.DRIFT):
-            self._recover(reason, control, kept.increments, float(steps[min(done, len(steps) - 1)]))
+        if reason not in (groups.DONE, groups.RESIZE, groups.DRIFT, PASSED):
+            where = (failed.control, failed.increments) if failed else (control, kept.increments)
+            self._recover(reason, *where, float(steps[min(done, len(steps) - 1)]))
 
     def repeat(self, asked: float, until: float) -> int | None:
         """Computes another chunk like the last one without output: QUIET, or the outcome for ``advance``; None: nothing
@@ -399,9 +393,8 @@ class StepRun(StepState):
         if instant <= grid.end:  # a field is due at this instant
             last = int(times[1:].searchsorted(instant)) + 1
             times, steps = times[: last + 1], steps[:last]
-        chunk = self.planned and rest_of(self.planned, self.progress.motion, self.stage, times, steps)
-        chunk = chunk or loading(self.stage, self.progress.motion, times, steps)
-        self.planned = chunk if self.watched and not self.system.model.driven else None
+        chunk = loading(self.stage, self.progress.motion, times, steps)
+        self.marches = tuple(each for each in self.marches if len(each[0][1].dt) == 1)
         parts = chunk, record(self.stage, len(steps), self.nodes, self.elements), np.zeros(len(CONTROL), np.int64)
         self.again = refill_of(self.stage, self.progress.motion, *parts) if self.is_compiled else None
         if self.again:
@@ -423,18 +416,44 @@ class StepRun(StepState):
             work.ahead = 0.0
             now.pace(spent, done + BALANCES > now.chunk)
 
-    def _pass_events(self, times: Floats, steps: Floats) -> tuple[int, Ints]:
-        """Computes an increment in which ropes go slack or become taut."""
+    def _through(self, control: Ints, chunk: Loading, kept: Ledger) -> tuple[int, Failed | None, float]:
+        """Computes a chunk, with the increments in which ropes go slack or become taut; the march takes ``spent``
+        seconds of it. It ends after such an increment (``PASSED``) where others depend on how that went, as loads,
+        lengths and numbers of increments may."""
+        began, supports, spent = wall.perf_counter(), self.stage.environment.supports, 0.0
+        ends = not self.clock.is_direct or len(self.whole.breaks.elements) > 0
+        while True:
+            start = wall.perf_counter()
+            if not self.watched:
+                return self.marcher.march(self, control, chunk, kept), None, wall.perf_counter() - start
+            reason = self.watched.march(control, chunk, kept)  # up to where ropes change
+            spent += wall.perf_counter() - start
+            if reason != groups.EVENT:
+                return reason, None, spent
+            if failed := self._pass_events(control, chunk, kept):
+                return failed.reason, failed, spent
+            ends |= control.item(CONTROL.increment) == len(chunk.dt) or wall.perf_counter() - began > CHUNK_SECONDS
+            ends |= bool(self.events and self.events.has_shared)
+            if ends or not np.array_equal(supports.moving(self.progress.motion.u), chunk.support_dofs):
+                return PASSED, None, spent
+
+    def _pass_events(self, control: Ints, chunk: Loading, kept: Ledger) -> Failed | None:
+        """Computes the increment of a chunk in which ropes go slack or become taut, and its row; or why it failed."""
         from fem.solve.ropes.watched import Failed
 
         assert self.watched
+        k, now = control.item(CONTROL.increment), self.progress
+        before = now.time, now.increment
+        now.time, now.increment = chunk.time.item(k), now.increment + k
         try:
-            kept, chunk = self.watched.advance(float(times[0]), float(times[1]), float(steps[0]))
+            its = self.watched.advance(now.time, chunk.time.item(k + 1), chunk.dt.item(k))
         except Failed as failure:
-            return failure.reason, failure.control
-        self._accept(kept, np.zeros(1, np.int64), times, steps, chunk)
-        self.break_off(self._reached(kept, times[1:2])[1])
-        return groups.DONE, np.zeros(len(CONTROL), np.int64)
+            return failure
+        finally:
+            now.time, now.increment = before
+        kept.increments[k], kept.kinematics[k], kept.values[k] = its.increments[0], its.kinematics[0], its.values[0]
+        control[CONTROL.increment], control[CONTROL.phase], control[CONTROL.waiting] = k + 1, groups.OPEN, 0
+        return None
 
     def _reached(self, kept: Ledger, time: Floats) -> tuple[Ints, Ints]:
         return self.whole.breaks.reached(self.elements, self.whole.gone, kept, time)
@@ -442,6 +461,8 @@ class StepRun(StepState):
     def _accept(self, kept: Ledger, rows: Ints | None, times: Floats, steps: Floats, chunk: Loading) -> None:
         """Accepts the increments that end at times[1:]; rows: those that are passed on (None: all)."""
         done, time, increments = len(steps), times.item(-1), kept.increments[: len(steps)]
+        if self.watched:
+            self.watched.tell()
         self.clock.advance(time, done, int(increments.item(done - 1, ROW.iterations)))
         self.patience.judge(self.stage, self.progress.motion, increments)
         self.progress.time = time
@@ -594,6 +615,7 @@ class StepRun(StepState):
         for name, part in self.parts():
             put_back(part, state[name])
         if self.watched:
+            self.watched.pending.clear()
             self.watched.stages.make([np.asarray(taut, bool) for taut, *_ in state["solvers"]])
             self.stage = self.watched.current
         self.stage.limits[:] = state["limits"]

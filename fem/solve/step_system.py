@@ -265,8 +265,8 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
         "whole": (3, size if is_checked else 0),
         "pulls": (2, len(bars.nodes) if is_checked else 0),
     }
-    names = (name for name in Scratch._fields if name != "tangent")
-    arrays: dict[str, Any] = {name: groups.room(shapes.get(name, size)) for name in names}
+    names = [name for name in Scratch._fields if name != "tangent"]
+    arrays: dict[str, Any] = dict(zip(names, groups.rooms(*(shapes.get(name, size) for name in names)), strict=True))
     return Scratch(**arrays, tangent=no_tangent(system, bars))
 
 
@@ -290,19 +290,6 @@ def loading(
     thermal = thermal_rows(stage.system, stage.environment, time)
     loads = stage.loads.vectors, stage.loads.is_gravity, weighted(stage, factors), factors
     return Loading(exact_dt, time, *loads, moving, *moves, thermal, thermal_mean(stage, thermal))
-
-
-def rest_of(chunk: Loading, motion: Motion, stage: StepSystem, time: Floats, exact_dt: Floats) -> Loading | None:
-    """The loads of the last increments of a chunk of the same step; None where these are others."""
-    first, moving = len(chunk.dt) - len(exact_dt), stage.environment.supports.moving(motion.u)
-    wanted = (chunk.time[first:], time), (chunk.dt[first:], exact_dt), (chunk.support_dofs, moving)
-    if first < 0 or not all(np.array_equal(*pair) for pair in wanted):
-        return None
-    same = {"vectors", "is_gravity", "support_dofs"}
-    if len(chunk.thermal_end) == 1:
-        same |= {"thermal_end", "thermal_mean"}
-    late = {name: array[first:] for name, array in chunk._asdict().items() if name not in same}
-    return chunk._replace(**late)
 
 
 def support_motion(

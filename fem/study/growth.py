@@ -33,7 +33,7 @@ from fem.solve.newton import groups
 from fem.solve.newton.groups import CONTROL, Ledger, Loading, Motion, Ropes
 from fem.solve.rods import gaps, multiply, solve_saddle
 from fem.solve.ropes.instants import Change, Instant
-from fem.solve.ropes.watched import copy_of
+from fem.solve.ropes.watched import Failed, copy_of
 from fem.solve.start import evaluate_rods, small_or_sparse_mass
 from fem.solve.state import Marcher
 from fem.solve.step_run import StepRun
@@ -330,19 +330,19 @@ class Varied(StepRun):
         may_depend = bool((found.taut[arrived] | (events.restitution[arrived] == 0.0)).any())
         self._settle(now, len(arrived) > len(hit), may_depend)
 
-    def _pass_events(self, times: Floats, steps: Floats) -> tuple[int, Ints]:
+    def _pass_events(self, control: Ints, chunk: Loading, kept: Ledger) -> Failed | None:
         """As in ``StepRun``; after a failure perturbations are those of the beginning."""
         if self.variation is None:
-            return super()._pass_events(times, steps)
+            return super()._pass_events(control, chunk, kept)
         vectors, counter = self.variation.vectors, self.variation.counter
         self.part = None
         saved, elapsed, count = (vectors.copy(), counter.copy()), self.elapsed, len(self.grown)
-        reason, control = super()._pass_events(times, steps)
-        if reason != groups.DONE:
+        failed = super()._pass_events(control, chunk, kept)
+        if failed:
             (vectors[:], counter[:]), self.elapsed = saved, elapsed
             del self.grown[count:]
             self.late = None
-        return reason, control
+        return failed
 
     def _begin(self, count: int) -> Variation:
         self.variation = new_variation(count, self.system.size, self.stage.bars, self.stage.nodes.mask, SEED)

@@ -36,7 +36,7 @@ NO_GAP = 1e-12
 """Strain below which a slack rope is not too long."""
 MOST_TRIALS = 1000
 
-Trial = tuple[Ledger, Loading, Floats]
+Trial = tuple[Ledger, Floats]
 
 
 def largest_reaction(stage: StepSystem, motion: Motion) -> float:
@@ -64,12 +64,12 @@ class ActiveSet(Watched):
         """Every increment is solved by a search for the taut ropes."""
         return groups.EVENT
 
-    def advance(self, begin: float, end: float, dt: float) -> tuple[Ledger, Loading]:
+    def advance(self, begin: float, end: float, dt: float) -> Ledger:
         """One increment, with the ropes that are taut at its end. Failed: no solution exists, or none is found."""
         motion = self.step_run.progress.motion
         saved, before, self.trouble = copy_of(motion), self.taut.copy(), ""
         try:
-            kept, chunk = self._search(begin, end, dt, saved)
+            kept = self._search(begin, end, dt, saved)
         except (Failed, ModelError):
             restore(motion, saved)
             self.taut[:] = before
@@ -78,13 +78,12 @@ class ActiveSet(Watched):
         self.step_run.notify(self.notice)
         for r in np.flatnonzero(self.taut != before).tolist():
             self._happens(end, r, "taut" if self.taut[r] else "slack")
-        self.tell()
-        return kept, chunk
+        return kept
 
-    def _search(self, begin: float, end: float, dt: float, saved: Motion) -> tuple[Ledger, Loading]:
+    def _search(self, begin: float, end: float, dt: float, saved: Motion) -> Ledger:
         """Tries sets of taut ropes until one satisfies the conditions."""
         iterations, alone, tried = 0.0, False, {self.taut.tobytes()}
-        (kept, chunk, off), why = self._first(begin, end, dt, saved)
+        (kept, off), why = self._first(begin, end, dt, saved)
         pushed = np.zeros(len(off), np.bool_)
         while True:
             iterations += float(kept.increments[0, ROW.iterations])
@@ -92,7 +91,7 @@ class ActiveSet(Watched):
             pushed |= good & wrong
             if not wrong.any():
                 kept.increments[0, ROW.iterations] = iterations
-                return kept, chunk
+                return kept
             worst = np.arange(len(off)) == int(off.argmax())
             pull = self.step_run.progress.motion.multiplier[self.ropes.bars]
             restore(self.step_run.progress.motion, saved)
@@ -101,7 +100,7 @@ class ActiveSet(Watched):
                 if new.tobytes() not in tried and len(tried) < MOST_TRIALS:
                     tried.add(new.tobytes())
                     try:
-                        kept, chunk, off = self._try(new, begin, end, dt, saved)
+                        kept, off = self._try(new, begin, end, dt, saved)
                         break
                     except (Failed, ModelError):
                         if alone or np.array_equal(wrong, worst):
@@ -181,7 +180,7 @@ class ActiveSet(Watched):
             restore(motion, saved)
             self._refuse_mechanism(begin)
             raise
-        return piece.kept, piece.chunk, self._off(motion)
+        return piece.kept, self._off(motion)
 
     def _off(self, motion: Motion) -> Floats:
         """(r,) compression as a fraction of the largest force, or strain of slack ropes that are too long; 0:

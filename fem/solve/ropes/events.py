@@ -15,6 +15,7 @@ accelerations alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -22,7 +23,6 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.forces.bar import heads
-from fem.solve import outcome
 from fem.solve.newton.balance import note_increment
 from fem.solve.newton.gaps import AWAY
 from fem.solve.newton.groups import CONTROL, MEMORY, ROW, Ledger, Loading, Motion
@@ -56,17 +56,17 @@ class Events(Switched):
             self._note(kept, chunk)
         return reason
 
-    def advance(self, begin: float, end: float, dt: float) -> tuple[Ledger, Loading]:
-        """Computes from one regular instant to the next, through all events in between.
+    def advance(self, begin: float, end: float, dt: float) -> Ledger:
+        """Computes from one regular instant to the next, through all events in between; returns the row there.
         Failed: a part cannot be solved; the motion and the states are then those at the beginning."""
         motion = self.step_run.progress.motion
-        saved, states = copy_of(motion), copy_of(self.states)
-        self._pending.clear()
+        saved, states, told = copy_of(motion), copy_of(self.states), len(self.pending)
         self.holds[:], self.let_go[:], self.stuck[:], self.leaves[:] = 0, False, False, False
         self.until, self.trouble = end, ""
         try:
             kept, chunk = self._through(begin, end, dt)
         except (Failed, NoPulls, NoInstant) as error:
+            del self.pending[told:]
             gap = float(motion.memory[MEMORY.previous_gap])  # for the message
             restore(motion, saved)
             restore(self.states, states)
@@ -82,8 +82,7 @@ class Events(Switched):
         if self.has_shared:
             self._look_at_shared(end)
             self._note(kept, chunk)
-        self.tell()
-        return outcome.copy_of(kept, np.zeros(1, np.int64)), chunk._replace(thermal_end=chunk.thermal_end.copy())
+        return kept
 
     def _through(self, begin: float, end: float, dt: float) -> tuple[Ledger, Loading]:
         """Pass all events of an increment."""
@@ -190,13 +189,14 @@ class Events(Switched):
             found = piece.excess()
             return found, self._peaks(step, saved, motion) if peaks and has_slack else (found, found)
 
-        short, now = self._short, self.excess(motion)
-        later = after(short, peaks=True)[0]
+        short, now, has_taut = self._short, self.excess(motion), basis.any()
 
         def excess(step: float) -> Floats:
             """The same; that of short times is interpolated for taut ropes."""
-            found = after(step)[0]
-            return np.where(basis & (step < short), now + (later - now) * step / short, found)
+            if step >= short or not has_taut:
+                return after(step)[0]
+            early = now + (after(short)[0] - now) * step / short
+            return np.where(basis, early, after(step)[0]) if has_slack else early
 
         def touch(step: float) -> float:
             """Time at which a slack rope that is too long only before ``step`` is longest; otherwise ``step``."""
@@ -271,7 +271,8 @@ class EventSearch:
             if high == 0.0 or (len(late) == 0 and not located.any()):
                 return high, located
             if len(late) == 0:
-                return high, located | ((self.excess(high + self.sharp) > self.limit) & (self.held < high))
+                soon = located.all() or (self.excess(high + self.sharp) > self.limit) & (self.held < high)
+                return high, located | soon
             r = int(late[0])
             root = self._root(r, high)
             if root < high - self.sharp:
@@ -282,7 +283,6 @@ class EventSearch:
 
     def _root(self, r: int, high: float) -> float:
         """Time at which rope r changes its state, between now and ``high``; 0 if at once."""
-        from scipy.optimize import brentq
 
         def one(step: float) -> float:
             return float(self.excess(step)[r])
@@ -303,7 +303,45 @@ class EventSearch:
         at_high = one(high)
         if at_high <= 0.0:
             return high
-        values = {low: at_low, high: at_high}
-        limits = {"xtol": 1e-2 * self.sharp, "rtol": 1e-14, "maxiter": MOST_TRIALS, "disp": False}
-        root = brentq(lambda x: values.get(x) or one(x), low, high, **limits)
-        return float(root) if root >= self.sharp else 0.0
+        root = zero_between(one, (low, at_low), (high, at_high), 1e-2 * self.sharp)
+        return root if root >= self.sharp else 0.0
+
+
+RELATIVE = 1e-14
+"""Relative accuracy of a root."""
+
+
+def zero_between(
+    f: Callable[[float], float], first: tuple[float, float], last: tuple[float, float], sharp: float
+) -> float:
+    """A root x of f between two (x, f(x)) of different signs, to the accuracy ``sharp``: Brent's method.
+    Source: Brent, Algorithms for Minimization without Derivatives (1973), ch. 4; the steps are those of SciPy's
+    ``brentq``, which takes longer to import than a small model to run."""
+    (before, at_before), (x, at), step, last_step = first, last, 0.0, 0.0
+    other, at_other = before, 0.0
+    for _ in range(MOST_TRIALS):
+        if at_before != 0.0 and at != 0.0 and (at_before > 0.0) != (at > 0.0):
+            other, at_other = before, at_before
+            step = last_step = x - before
+        if abs(at_other) < abs(at):
+            before, x, other = x, other, x
+            at_before, at, at_other = at, at_other, at
+        least, middle = 0.5 * (sharp + RELATIVE * abs(x)), 0.5 * (other - x)
+        if at == 0.0 or abs(middle) < least:
+            break
+        wanted = math.inf
+        if abs(last_step) > least and abs(at) < abs(at_before):
+            if before == other:  # secant
+                wanted = -at * (x - before) / (at - at_before)
+            else:  # inverse quadratic interpolation
+                one, two = (at_before - at) / (before - x), (at_other - at) / (other - x)
+                if below := two * one * (at_other - at_before):
+                    wanted = -at * (at_other * two - at_before * one) / below
+        if 2.0 * abs(wanted) < min(abs(last_step), 3.0 * abs(middle) - least):
+            last_step, step = step, wanted
+        else:
+            last_step = step = middle
+        before, at_before = x, at
+        x += step if abs(step) > least else math.copysign(least, middle)
+        at = f(x)
+    return x

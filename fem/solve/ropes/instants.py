@@ -334,7 +334,7 @@ class Switched(Watched):
             raise ModelError(f"at the start of the step {self._no_pulls(error)}") from None
         self.lost_at_start = float(motion.energies[ENERGY.dissipated] - energies[ENERGY.dissipated])
         motion.energies[:] = energies  # the energy balance begins after this
-        self._pending = [event for event in self._pending if event.event == "impact"]
+        self.pending = [event for event in self.pending if event.event == "impact"]
         return self.step_run.stage
 
     def begin(self, stage: StepSystem, motion: Motion, instant: Loading) -> StepSystem:
@@ -469,7 +469,7 @@ class SettingOff(Switched):
         speed = self.length * float(np.abs(motion.v).max(initial=0.0))
         self.can_pull &= (self.friction == 0.0) | (self._lengthening(motion, 1.0) <= SLOW * speed)
         found = self.start(motion, self.step_run.clock.start)
-        if not self._pending:
+        if not self.pending:
             motion.v[:] += self.held_back
         self.step_run.stage = self.stages.first
         self.take_up(self.taut)

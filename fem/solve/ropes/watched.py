@@ -87,6 +87,7 @@ class Watched:
 
     taut (r,)      their states;  ropes: what the march watches;  length (r,);  friction (r,) of planes
     can_pull (r,)  not between two supports;  trouble: why the last increment was given up, or nothing
+    pending        events that are not reported yet
     """
 
     trouble = ""
@@ -101,7 +102,7 @@ class Watched:
         self.sense: Floats = senses(bars, index)
         self.friction: Floats = bars.constants[FRICTION, index]
         self.can_pull: Flags = can_change(bars, index, stages.first.nodes.dof_kind)
-        self._pending: list[Event] = []
+        self.pending: list[Event] = []
         self._pieces: dict[int, Piece] = {}
 
     @property
@@ -111,9 +112,9 @@ class Watched:
 
     def tell(self) -> None:
         """Reports the events of ropes."""
-        for event in self._pending:
+        for event in self.pending:
             self.step_run.sink.event(event)
-        self._pending.clear()
+        self.pending.clear()
 
     def _refuse_too_long(self, gap: Floats) -> None:
         """ModelError where a rope is longer than its length at the start of the step."""
@@ -204,7 +205,7 @@ class Watched:
         """Notes an event of rope r: for a stop "contact" and "apart" instead of "taut" and "slack"."""
         m, e = self.step_run, int(self.ropes.bars[r])
         at = m.number, m.progress.increment + int(m.has_begun), now
-        self._pending.append(event_of(m.system, at, e, what, self.sense[r], loss))
+        self.pending.append(event_of(m.system, at, e, what, self.sense[r], loss))
 
 
 def event_of(system: System, at: tuple[int, int, float], e: int, what: str, sense: float, loss: float) -> Event:
