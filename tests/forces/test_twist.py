@@ -392,6 +392,16 @@ def test_where_numbers_of_elements_decide_how_a_section_lies_this_is_told(places
         assert (abs(found[0][3] @ found[1][2]) < 1.0 - 1e-3) == is_told  # element 4 in both
 
 
+def test_a_clamp_that_turns_in_a_step_of_buckling_is_refused_once():
+    """It was also told that bars have no rotations to prescribe, which lines that twist have."""
+    steps = "*STEP, PERTURBATION\n*BUCKLE\n1\n*CLOAD\n4, 1, -1.\n*BOUNDARY\n6, 4, 4, 1.\n*END STEP"
+    text = rod(STRAIGHT, None, numbers="1., 0.01, 0., 0.01, 0.02", supports="1, ENCASTRE\n6, ENCASTRE", steps=steps)
+    with pytest.raises(fem.DeckError) as refused:
+        fem.parse_deck(text)
+    assert "a support that moves in a *BUCKLE step" in str(refused.value)
+    assert str(refused.value).count("error:") == 1
+
+
 def test_a_body_that_spins_on_a_line_is_a_torsion_pendulum():
     """sqrt(GJ/(I L)); the line is light. 300 increments in a period: 1e-3 of the amplitude; ENERGY MOMENTUM: energy."""
     omega = np.sqrt(4.0 / 0.3)
