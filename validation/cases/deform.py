@@ -519,7 +519,8 @@ def run(folder: Path) -> Outcome:
     for rope, recorded, (numbers, places) in zip(ROPES, others, results, strict=True):
         away = [each.away(computed) for each, computed in zip(recorded, places, strict=True)]
         distances = [*map(distance, away)]
-        still, mean = np.mean([manhattan(each.markers[1] - each.markers[2:]) for each in recorded]), np.mean(distances)
+        still = np.mean([manhattan(each.markers[1] - each.markers[2:]) for each in recorded])
+        mean = float(np.mean(distances))
         rows += [row(rope, "L1 error where it stands still [mm]", STANDS_STILL[rope], "absolute", 0.01, still)]
         expected, error = FOUND.get(rope, ({}, 0.0))
         for name, value in expected.items():
@@ -530,7 +531,7 @@ def run(folder: Path) -> Outcome:
         if rope in MOST:
             what = f"rope {rope}: distance of the markers beyond {MOST[rope]} [mm]"
             source = "goal: not more than tubes of bars in place of the line had, at best"
-            rows.append(Row(Target(what, 0.0, "absolute", source), float(max(mean - MOST[rope], 0.0))))
+            rows.append(Row(Target(what, 0.0, "absolute", source), max(mean - MOST[rope], 0.0)))
         spread = ", ".join(f"{each.name} {miss:.0f}" for each, miss in zip(recorded, distances, strict=True))
         found = ", ".join(f"{name} {value:.4g}" for name, value in numbers.items())
         network = f", with the network of the repository {NETWORK[rope]} mm at best" if rope in NETWORK else ""
