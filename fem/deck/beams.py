@@ -26,7 +26,7 @@ from fem.model import MASS_RULES, STRAINS, BarSection, Boundary, Equation, Mesh,
 from fem.model.beams import BEHIND, beams_at, find_angles
 from fem.model.facts import natural_lengths
 from fem.model.free_bodies import weights
-from fem.model.twists import BENT, BESIDE, NoTwist, across, bends, find_twists, straightened
+from fem.model.twists import BENT, BESIDE, NoTwist, across, bends, beside_n1, find_twists, straightened
 
 STRAIGHT = "STRAIGHT AT REST"
 OF_SECTIONS = Parameters(
@@ -247,6 +247,14 @@ def check_twists(draft: Draft, model: Model) -> None:
             draft.report(Mistake(place, what, "give its section J and G, and hold or swivel its other end"))
     if found is None:
         return
+    if askew := beside_n1(model, found):
+        bar, start = mesh.element_labels[list(askew[:2])]
+        draft.notice(
+            f"a line with a section that is not round is curved in space: n1 is carried along it from element {start}, "
+            f"which has the lowest number, and is {np.degrees(askew[2]):.3g} degrees off at element {bar} from the n1 "
+            "of the section, which Abaqus would take there. Other numbers of elements would give another line: "
+            "sections of their own, each with its n1, say how each part lies"
+        )
     bars = np.unique(model.bent_at[1][found.angles])
     gone = [(entry.target, place) for entry, place in draft.failures]
     gone += [removal for step in draft.steps for removal in step.removals]

@@ -53,6 +53,7 @@ def check_buckling(step: StepDraft, draft: Draft) -> None:
         if entry.value:
             message = "a support that moves in a *BUCKLE step"
             draft.report(Mistake(place, message, "loads of such a step are *CLOAD, *DLOAD and *TEMPERATURE"))
+    step.boundaries[:] = [each for each in step.boundaries if not each[0].value]  # nothing more to say of those
     for name in sorted(step.replaced):
         message = f"OP=NEW of *{name} in a *BUCKLE step"
         draft.report(Mistake(step.changed[name], message, "such a step cannot remove loads"))

@@ -28,6 +28,9 @@ N1 = (0.0, 0.0, -1.0)
 ALONG = 1e-6
 """Sine of the angle to the line below which a direction of the first axis is along it."""
 
+ASKEW = np.radians(1.0)
+"""Angle from n1 of a section across a bar to its first axis from which on it is told."""
+
 
 class NoTwist(ValueError):
     """A line needs torsion and cannot have it.  bar: the index of one of its elements"""
@@ -140,6 +143,27 @@ def find_twists(model: Any, lengths: Floats) -> Twists | None:
     if not chosen:
         return None
     return _made(model, np.array(sorted(chosen), np.int64), own, holds, beside, straight, lengths)
+
+
+def beside_n1(model: Any, found: Twists) -> tuple[int, int, float] | None:
+    """The bar whose first axis is farthest from n1 of its section, across it; the one from which it is carried there,
+    and the angle [radians]; None: below ``ASKEW``. A half turn of a section changes nothing."""
+    elements, mesh = np.unique(model.bent_at[1][found.angles]), model.mesh
+    elements = elements[elements >= 0]
+    worst: tuple[int, int, float] | None = None
+    for section in (section for section in model.sections if section.second):
+        own = np.flatnonzero(np.isin(elements, mesh.element_sets[section.element_set]))
+        if not len(own):
+            continue
+        first, second = mesh.element_nodes[elements[own]].T
+        t, n1 = unit(mesh.coordinates[second] - mesh.coordinates[first]), unit(np.array(_n1(section)))
+        sides, directors = n1 - (t @ n1)[:, None] * t, found.director[own]
+        sines, cosines = np.linalg.norm(np.cross(sides, directors), axis=1), np.abs((sides * directors).sum(axis=1))
+        angles = np.arctan2(sines, cosines)
+        at = int(angles.argmax())
+        if angles[at] > (worst[2] if worst else ASKEW):
+            worst = int(elements[own[at]]), int(elements[own[0]]), float(angles[at])
+    return worst
 
 
 def curved_bars(model: Any, lengths: Floats) -> Ints:

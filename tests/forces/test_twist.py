@@ -14,6 +14,8 @@ from fem.cli import main
 from fem.forces.families import FAMILIES
 from fem.forces.protocol import BOOKS, Tangent, Trial
 from fem.forces.twist import OF_ANGLE, OF_FRAME, TWIST
+from fem.model.facts import natural_lengths
+from fem.model.twists import find_twists
 from fem.runs.record import NO_WISHES, SilentSink
 from fem.solve.loop import Run
 from tests.forces.families.test_families import ask, dense
@@ -369,6 +371,35 @@ def test_a_slender_body_is_a_swivel_and_this_is_told(moments, is_told):
     model = fem.parse_deck(text)
     told = "the free body of node 9 is slender, with no rotation about its axis: it is a swivel for the line at node 6"
     assert any(told in notice for notice in model.notices) == is_told
+
+
+@pytest.mark.parametrize(("places", "numbers", "is_told"), [
+    (PLACES, "1., 0.01, 0., 0.025, 0.02", True), (PLACES, "1., 0.01, 0., 0.01, 0.02", False),
+    (PLACES * [1.0, 1.0, 0.0], "1., 0.01, 0., 0.025, 0.02", False),
+])  # fmt: skip
+def test_where_numbers_of_elements_decide_how_a_section_lies_this_is_told(places, numbers, is_told):
+    """n1 is carried along a line that is curved in space from the element with the lowest number. In a plane it is
+    the same from all; numbers that do not begin at an end of the line give another line."""
+    n1 = np.array([0.0, 0.0, 1.0]) if not places[:, 2].any() else N1
+    text = rod(places, n1, numbers=numbers)
+    told = "is not round is curved in space: n1 is carried along it from element 1"
+    assert any(told in notice for notice in fem.parse_deck(text).notices) == is_told
+    ends = text.split("*ELEMENT, TYPE=B31, ELSET=LINE\n")
+    other = ends[0] + "*ELEMENT, TYPE=B31, ELSET=LINE\n" + ends[1].replace("1, 1, 2\n", "9, 1, 2\n", 1)
+    if "0.025" in numbers:
+        models = [fem.parse_deck(deck) for deck in (text, other)]
+        found = [find_twists(each, natural_lengths(each.mesh, each.rest_lengths)).director for each in models]
+        assert (abs(found[0][3] @ found[1][2]) < 1.0 - 1e-3) == is_told  # element 4 in both
+
+
+def test_a_clamp_that_turns_in_a_step_of_buckling_is_refused_once():
+    """It was also told that bars have no rotations to prescribe, which lines that twist have."""
+    steps = "*STEP, PERTURBATION\n*BUCKLE\n1\n*CLOAD\n4, 1, -1.\n*BOUNDARY\n6, 4, 4, 1.\n*END STEP"
+    text = rod(STRAIGHT, None, numbers="1., 0.01, 0., 0.01, 0.02", supports="1, ENCASTRE\n6, ENCASTRE", steps=steps)
+    with pytest.raises(fem.DeckError) as refused:
+        fem.parse_deck(text)
+    assert "a support that moves in a *BUCKLE step" in str(refused.value)
+    assert str(refused.value).count("error:") == 1
 
 
 def test_a_body_that_spins_on_a_line_is_a_torsion_pendulum():

@@ -2,9 +2,11 @@
 
 import pickle
 from collections import OrderedDict
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from validation.cases import deform
 
@@ -43,7 +45,7 @@ def test_only_numbers_are_read(tmp_path):
     path = tmp_path / "1.pkl"
     path.write_bytes(pickle.dumps(OrderedDict(a=1.0)))
     with pytest.raises(pickle.UnpicklingError, match=r"collections\.OrderedDict"):
-        deform.motion(path, table())
+        deform.markers_in(path)
 
 
 def test_shapes_at_rest_are_the_first_of_each_rope(tmp_path):
@@ -59,49 +61,58 @@ def test_shapes_at_rest_are_the_first_of_each_rope(tmp_path):
         deform.on_table(program, 3)
 
 
-def test_velocities_of_a_start_turn_its_sections_with_the_line():
-    """No section is stretched, and the line is not either."""
-    start = deform.beginning(sagging(21), table())
-    places, speeds, held = deform.corners(start, {"FIRST": 0.3, "LAST": -0.4})
-    axes, rates = places[:, 1:] - places[:, :1], speeds[:, 1:] - speeds[:, :1]
-    assert np.abs((axes * rates).sum(axis=-1)).max() < 1e-4 * np.abs(speeds).max() * start.radius
-    assert held[0, 0] == pytest.approx(places[0])
-    assert held[0, 1] == pytest.approx(places[-1])
+def beginning(frames=21):
+    markers = sagging(frames)
+    chords = np.linalg.norm(np.diff(markers[1], axis=0), axis=1)
+    return deform.beginning(markers, table(), chords)
+
+
+def test_a_line_begins_as_long_as_it_is_at_rest_and_nothing_stretches_it():
+    start = beginning()
+    bars, laid, rates = (np.diff(each, axis=0) for each in (start.places, start.rest, start.speeds))
+    assert np.linalg.norm(bars, axis=1) == pytest.approx(np.linalg.norm(laid, axis=1), rel=1e-12)
+    assert np.abs((bars * rates).sum(axis=1)).max() < 1e-12
 
 
 def test_hands_hold_at_constant_angles():
-    """An angle more turns all corners of a hand about its direction, at every instant."""
-    start = deform.beginning(sagging(21), table())
-    first, second = (deform.corners(start, {"FIRST": angle, "LAST": 0.0})[2] for angle in (0.0, 2.0 * np.pi / 3.0))
-    assert second[:, 0, [3, 1, 2]] == pytest.approx(first[:, 0, [1, 2, 3]], abs=1e-9)
-    assert second[:, 1] == pytest.approx(first[:, 1])
+    """An angle more turns a hand about its direction, at every instant; on the way the line twists evenly."""
+    start = beginning()
+    first, second = (deform.turns(start, {"FIRST": angle, "LAST": 0.3}) for angle in (0.0, 0.8))
+    one, other = (Rotation.from_rotvec(each[2][0]) for each in (first, second))
+    assert (other * one.inv()).as_rotvec() == pytest.approx(0.8 * start.hands[:, 0], abs=1e-9)
+    assert second[2][1] == pytest.approx(first[2][1], abs=1e-9)
+    for way, before, after in (first, second):
+        assert before[:, 0] == pytest.approx(np.zeros((2, 3)), abs=1e-9)
+        assert before[:, -1] == pytest.approx(after[:, 0], abs=1e-9)
+        assert np.linalg.norm(np.diff(before, axis=1), axis=2).max() < 8.0 / len(way)
 
 
 def test_initial_velocities_stretch_no_bar():
     rng = np.random.default_rng(1)
     places, speeds, held = rng.normal(size=(9, 3)), rng.normal(size=(9, 3)), np.array([0, 1, 7, 8])
     kept = speeds[held].copy()
-    found = deform.without_stretch(places, speeds, held)
-    rates = (np.diff(found, axis=0) * np.diff(places, axis=0)).sum(axis=1)
+    deform.without_stretch(places, speeds, held)
+    rates = (np.diff(speeds, axis=0) * np.diff(places, axis=0)).sum(axis=1)
     assert np.abs(rates[1:-1]).max() < 1e-12
-    assert (found[held] == kept).all()
+    assert (speeds[held] == kept).all()
 
 
 TRUTH = {"EI": 0.06, "BETA": 0.06, "FIRST": 0.4, "LAST": 0.9}
 
 
-def made(tmp_path):
-    """A motion that the model itself has moved, read as a recording."""
-    motion = deform.Motion("made", sagging(41), table())
-    motion.markers[2:, 2:-2] = motion.run(TRUTH)[:, deform.line_of(7)[2:-2]]
-    path = tmp_path / "1.pkl"
-    path.write_bytes(pickle.dumps(motion.markers.transpose(0, 2, 1).tolist()))
-    return deform.motion(path, table())
+def made():
+    """A motion that the model itself has moved, as if recorded."""
+    markers = sagging(41)
+    motion = deform.Motion("made", markers, table(), np.linalg.norm(np.diff(markers[1], axis=0), axis=1))
+    moved = motion.run(TRUTH)[:, deform.line_of(7)[2:-2]]
+    markers = markers.copy()
+    markers[2:, 2:-2] = moved
+    return replace(motion, markers=markers)
 
 
-def test_the_numbers_of_a_computed_motion_are_found_again(tmp_path):
+def test_the_numbers_of_a_computed_motion_are_found_again():
     """No error is left, and its numbers return from a beginning nearby."""
-    recorded = made(tmp_path)
+    recorded = made()
     assert deform.distance(recorded.away(recorded.run(TRUTH))) < 1e-9
     assert deform.distance(recorded.away(recorded.run(deform.START))) > 1.0
     found = deform.nearest([recorded], np.array([np.log(0.07), np.log(0.07), 0.3, 1.0]), 10)
@@ -109,5 +120,5 @@ def test_the_numbers_of_a_computed_motion_are_found_again(tmp_path):
 
 
 @pytest.mark.long
-def test_they_are_found_from_nothing(tmp_path):
-    assert deform.fit([made(tmp_path)]) == pytest.approx(TRUTH, rel=2e-2)
+def test_they_are_found_from_nothing():
+    assert deform.fit([made()]) == pytest.approx(TRUTH, rel=2e-2)
