@@ -4,6 +4,7 @@
 ``python -m benchmarks first``: the first and the second time of commands, from an empty cache.
 ``python -m benchmarks driven``: runs that a program drives.
 ``python -m benchmarks buoy``: lines on a free body.
+``python -m benchmarks gradients``: what derivatives cost, beside JAX.
 ``python -m benchmarks many``: sweeps beside JAX, CableDyn and MoorDyn, in us a row; ``--scale``: up to 1e6 rows.
 ``python -m benchmarks moorings``: a mooring engineer's work beside MoorPy, MoorDyn and pyextremes.
 ``python -m benchmarks reliability``: runs that are killed, starved of room and the like.
@@ -17,7 +18,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import buoy, driven, first, kernels, lanes, lines, many, moorings
+from benchmarks import buoy, driven, first, gradients, kernels, lanes, lines, many, moorings
 from benchmarks.decks import write_deck
 from benchmarks.jobs import WORKS, Job, jobs_of
 from benchmarks.measure import OURS, PEERS, Plan, measure, missing_peers, references
@@ -62,6 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return driven.main(words[1:])
     if words[:1] == ["first"]:
         return first.main(words[1:])
+    if words[:1] == ["gradients"]:
+        return gradients.main(words[1:])
     if words[:1] == ["many"]:
         return many.main(words[1:])
     if words[:1] == ["moorings"]:

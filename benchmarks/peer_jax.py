@@ -8,6 +8,10 @@ of Newton's method ends when all rows of a batch have converged; those that have
 
 RELATIVE is the residual over the largest of the forces with which an increment is done.
 
+``python -m benchmarks.peer_jax gradients BARS DT INCREMENTS EA DENSITY LENGTH FILE``: a motion of ``gradients.py`` and
+its derivatives, by forward differentiation of all iterations (``jacfwd``); one more than the criterion asks for, as
+derivatives are one behind.
+
 Prints the seconds of processor time of the computation (the middle one of three) and of its compilation, numbers of
 the first and the last row.
 """
@@ -52,12 +56,14 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Chain:
-    """Bars of one ``length`` and EA ``modulus``; ``masses`` at their ends, from the pin outwards; the criterion."""
+    """Bars of one ``length`` and EA ``modulus``; ``masses`` at their ends, from the pin outwards; the criterion, and
+    iterations beyond it."""
 
-    length: float
-    masses: tuple[float, ...]
+    length: Number
+    masses: tuple[Number, ...]
     modulus: Number
     relative: float
+    beyond: int = 0
 
     @property
     def bars(self) -> int:
@@ -153,7 +159,10 @@ def advance(chain: Chain, state: State, dt: Number) -> State:
 
     guess = tuple(x0 + dt * v0 + 0.5 * dt * dt * a0 for x0, v0, a0 in zip(*old, strict=True))
     begun = guess, *residual(guess), jnp.zeros((), jnp.int32)
-    x, _, _, count = jax.lax.while_loop(lambda c: (c[2] > 1.0) & (c[3] < MOST), iterate, begun)
+    done = jax.lax.while_loop(lambda c: (c[2] > 1.0) & (c[3] < MOST), iterate, begun)
+    for _ in range(chain.beyond):
+        done = iterate(done)
+    x, _, _, count = done
     a = acceleration(x)
     v = tuple(v0 + 0.5 * dt * (a0 + a1) for v0, a0, a1 in zip(state.v, state.a, a, strict=True))
     shown = watched(chain, x)
@@ -168,14 +177,19 @@ def watched(chain: Chain, x: Numbers) -> Numbers:
     return x[chain.bars - 1] - chain.bars * chain.length, x[-1], chain.tension(x)
 
 
-def run(chain: Chain, dt: Number, increments: int, end: Number | None = None) -> dict[str, Number]:
-    """A row: let go from the horizontal. With an ``end`` the last increment is shorter, and there are none beyond."""
+def start_of(chain: Chain) -> State:
+    """Let go from the horizontal."""
     zero, count = 0.0 * chain.modulus, chain.bars
-    start = State(
+    return State(
         tuple(zero + x for x in (*[chain.length * (i + 1) for i in range(count)], *[0.0] * count)),
         (zero,) * 2 * count, (*[zero] * count, *[zero - GRAVITY] * count), (zero,) * 3, (zero,) * 3, zero,
         jnp.zeros((), jnp.int32),
     )  # fmt: skip
+
+
+def run(chain: Chain, dt: Number, increments: int, end: Number | None = None) -> dict[str, Number]:
+    """A row. With an ``end`` the last increment is shorter, and there are none beyond."""
+    count = chain.bars
 
     def one(state: State, k: Number) -> tuple[State, None]:
         if end is None:
@@ -184,7 +198,7 @@ def run(chain: Chain, dt: Number, increments: int, end: Number | None = None) ->
         new = advance(chain, state, jnp.where(left > SHORTEST, jnp.minimum(dt, left), dt))
         return jax.tree_util.tree_map(lambda after, before: jnp.where(left > SHORTEST, after, before), new, state), None
 
-    state, _ = jax.lax.scan(one, start, jnp.arange(increments))
+    state, _ = jax.lax.scan(one, start_of(chain), jnp.arange(increments))
     kinetic, strain, potential = chain.energies(state.x, state.v)
     found = {"kinetic_end": kinetic, "strain_end": strain, "potential_end": potential, "solves": state.solves}
     names = f"U1_{count + 1}", f"U3_{count + 1}", "T_1"
@@ -229,6 +243,49 @@ def measure(job: str, values: np.ndarray, relative: float) -> dict[str, Any]:
     return {"seconds": spent, "start": compiling, "version": jax.__version__, "first": first, "last": last}
 
 
+def motion(by: Number, bars: int, dt: float, increments: int, beyond: int) -> Number:
+    """(increments, 3) U1, U3 of the tip and T of the first bar, for EA, density and length of the whole."""
+    modulus, density, whole = by
+    mass = density * whole / bars
+    chain = Chain(whole / bars, (mass,) * (bars - 1) + (0.5 * mass,), modulus, 1e-10, beyond)
+
+    def one(state: State, _: Number) -> tuple[State, Number]:
+        state = advance(chain, state, dt)
+        return state, jnp.stack(watched(chain, state.x))
+
+    return jax.lax.scan(one, start_of(chain), None, length=increments)[1]
+
+
+def differentiate(bars: int, dt: float, increments: int, values: Sequence[float], path: str) -> dict[str, Any]:
+    """Seconds of a motion, and of it with its derivatives, which are written to a file (increments, 3, 4)."""
+    jax.config.update("jax_enable_x64", True)
+    by, spent = jnp.array(values), {}
+
+    def both(by: Number) -> tuple[Number, Number]:
+        found = motion(by, bars, dt, increments, 1)
+        return found, found
+
+    programs = {
+        "without": jax.jit(lambda by: motion(by, bars, dt, increments, 0)),
+        "with": jax.jit(jax.jacfwd(both, has_aux=True)),
+    }
+    programs = {name: program.lower(by).compile() for name, program in programs.items()}
+    for name, program in programs.items():
+        seconds = []
+        for _ in range(PASSES):
+            began = time.process_time()
+            found = jax.block_until_ready(program(by))
+            seconds.append(time.process_time() - began)
+        spent[name] = sorted(seconds)[PASSES // 2]
+    slopes, own = found
+    np.save(path, np.concatenate([np.asarray(own)[..., None], np.asarray(slopes)], axis=-1))
+    return {**spent, "version": jax.__version__}
+
+
 if __name__ == "__main__":
+    if sys.argv[1] == "gradients":
+        *words, file = sys.argv[2:]
+        report(lambda: differentiate(int(words[0]), float(words[1]), int(words[2]), [*map(float, words[3:])], file))
+        raise SystemExit
     name, low, high, count, limit = sys.argv[1:]
     report(lambda: measure(name, np.linspace(float(low), float(high), int(count)), float(limit)))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fem
-from benchmarks import kernels, lanes, lines, many, moorings, twisted_rod
+from benchmarks import gradients, kernels, lanes, lines, many, moorings, twisted_rod
 from benchmarks.__main__ import chosen_jobs, main
 from benchmarks.arrays import arrays_of
 from benchmarks.decks import checked_labels, deck_text, write_deck
@@ -277,3 +277,51 @@ def test_moorings_leave_out_what_has_no_peer_and_fail_beyond_a_limit(monkeypatch
         monkeypatch.setitem(moorings.PARTS, "ends", lambda asked, row=row: [row])
         assert main(["moorings", "ends"]) == code
         assert ("BEYOND" in capsys.readouterr().out) == bool(code)
+
+
+@pytest.mark.parametrize("name", gradients.STUDIES)
+def test_decks_of_gradients_have_the_parameters_by_which_they_are_differentiated(name):
+    """Each parameter changes the model, and so does each job; numbers that are asked for are printed."""
+    study = gradients.STUDIES[name]
+    model = fem.parse_deck(study.text())
+    assert set(study.by) <= set(model.parameters)
+    assert set(study.names) <= {f"{kind}{label}" for kind, label in names_in(model)}
+    for parameter in study.by:
+        value = model.parameters[parameter]
+        other = fem.parse_deck(study.text(), {parameter: 1.1 * value})
+        assert describe(other) != describe(model)
+
+
+def names_in(model):
+    for node in model.mesh.node_labels.tolist():
+        yield from ((f"U{axis}_n", node) for axis in (1, 2, 3))
+    for element in model.mesh.element_labels.tolist():
+        yield "T_e", element
+
+
+def describe(model):
+    return repr((model.mesh.coordinates.tolist(), model.materials, model.steps, model.seabeds, model.sea.tolist()))
+
+
+def test_falls_of_gradients_are_those_that_jax_gets():
+    """Bars, increments and end of the motion; the length, which ``peer_jax.motion`` divides, too."""
+    for bars, dt, increments in gradients.FALLS.values():
+        model = fem.parse_deck(gradients.falling_text(bars, dt, increments), {"rho": 2.0, "length": 3.0})
+        assert len(model.mesh.element_labels) == bars
+        assert np.ptp(model.mesh.coordinates[:, 0]) == 3.0
+        (step,) = model.steps
+        assert step.dynamic.dt == dt and round(step.dynamic.period / dt) == increments
+
+
+def test_table_of_gradients_has_the_middle_share_of_the_rounds():
+    clocked = gradients.Clocked([(1.0, 2.0), (2.0, 3.0), (1.0, 4.0)], [(2.0, 5.0), (2.0, 4.0), (2.0, 8.0)])
+    assert gradients.row_of("line", ("EA", "Cd"), clocked) == ["line", "EA, Cd", "1", "1.00", "0.50", "0.75"]
+
+
+def test_derivatives_are_compared_over_the_largest_of_their_kind():
+    its = np.ones((4, 3, 2))
+    its[0, 0, 0], its[:, 2] = 10.0, 100.0
+    ours = its.copy()
+    ours[1, 1, 0] += 1e-6
+    ours[2, 2, 1] += 1e-3
+    assert gradients.differences(ours, its) == pytest.approx((1e-7, 1e-5))

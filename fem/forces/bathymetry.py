@@ -246,6 +246,8 @@ def touch(c: int, trial: Trial, group: Any, force: Floats, flow: Floats, tangent
     for a in range(3):
         along = component((dx, dy, dz), a)
         give(c, a, push * along, lost * along, trial, group, force, flow)
+        if tangent.block.shape[0] == 0:
+            continue
         for b in range(3):
             tilt = part * bent(mean, a, b) + component(way, a) * component(turn, b) + (step if a == b else 0.0)
             tangent.block[node, 3 * a + b] += trial.weight * (along * component((rx, ry, rz), b) + (push + lost) * tilt)

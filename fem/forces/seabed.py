@@ -252,6 +252,8 @@ def touch(c: int, trial: Trial, group: Contacts, force: Floats, flow: Floats, ta
     for a in range(3):
         along = normal[4] * component(normal, a)
         give(c, a, -push * along, -lost * along, trial, group, force, flow)
+        if tangent.block.shape[0] == 0:
+            continue
         for b in range(3):
             tilt = normal[3] * normal[4] * (across_axis(c, a, b, group) - along * component(end, b))
             slope = along * component(rises, b) + (push + lost) * tilt
@@ -347,6 +349,8 @@ def rub(
     for a in range(3):
         wa, na = component(way, a), component(normal, a)
         give(c, a, 0.0, mu * press[0] * inverse * wa, trial, group, force, flow)
+        if tangent.block.shape[0] == 0:
+            continue
         for b in range(3):
             nb, wb = component(normal, b), component(way, b)
             turned = wb - around * group.numbers[c, AXIS + b]  # across the axis

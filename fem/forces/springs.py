@@ -77,7 +77,8 @@ def evaluate_springs(trial: Trial, springs: Springs, force: Floats, flow: Floats
             if flow.shape[0] > 0:
                 pull_apart(dofs, s, lost, flow)
         pull_apart(dofs, s, pull, force)
-        stiffen(springs, s, trial.weight * slope, tangent)
+        if tangent.block.shape[0] > 0:
+            stiffen(springs, s, trial.weight * slope, tangent)
     return energy
 
 

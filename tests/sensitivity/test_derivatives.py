@@ -17,7 +17,8 @@ from scipy.integrate import trapezoid
 import fem
 from fem.cli import main
 from fem.compiled.choice import is_plain
-from fem.study.sensitivity.duals import NoDerivative
+from fem.study.sensitivity.duals import STEP, NoDerivative, roughness
+from fem.study.sensitivity.uncertain import representative
 from fem.study.tracks import tracked
 from tests.sensitivity.decks import LINE, STRING, SWING, hanging
 
@@ -107,7 +108,7 @@ def test_a_pendulum_is_similar_to_longer_ones():
     assert np.abs(dv - v3 / 2.6).max() < 1e-8 * np.abs(v3).max()
     assert np.abs(dpull).max() < 1e-8 * pull.max()
     time = [its.time[-1] for its in found.shadows]
-    period = (8.0 * (time[2] - time[1]) - (time[3] - time[0])) / (12.0 * 2e-4 * 1.3)
+    period = (8.0 * (time[2] - time[1]) - (time[3] - time[0])) / (12.0 * STEP * 1.3)
     assert period == pytest.approx(0.5 * found.track.time[-1] / 1.3, rel=1e-8)
 
 
@@ -119,6 +120,76 @@ def test_frequencies_of_a_string_over_its_tension():
         exact = math.sqrt(50.0 / 0.4) * math.sin(number * math.pi / 16.0) / math.pi
         assert frequency == pytest.approx(exact, rel=1e-9)
         assert slopes.tolist() == pytest.approx([exact / 100.0, -exact / 0.8], rel=1e-8)
+
+
+def test_round_off_is_no_result():
+    """A line that is laid at rest stays there: displacements of 1e-13 m are no numbers whose derivatives are told, and
+    no motion that could be chaotic."""
+    found = fem.sensitivity("inputs/catenary.inp", ["weight"], None, {"rise": 0.0, "stiffness": 1e7})
+    told = representative(found)
+    assert found.growth < 1.0
+    assert told and not any(":U" in name for name in told)
+
+
+KNOT = ("0., 0., 0.3, 1.", "0., 0., <t1>, 1."), (", DEFINITION=SMOOTH STEP", "")
+
+
+def with_parameter(line: str, *changes: tuple[str, str]) -> str:
+    deck = LINE.replace("*PARAMETER\n", f"*PARAMETER\n{line}\n", 1)
+    for old, new in changes:
+        assert old in deck
+        deck = deck.replace(old, new)
+    return deck
+
+
+@pytest.mark.parametrize(
+    ("deck", "by", "most"),
+    [
+        pytest.param(with_parameter("t1 = 0.30005", *KNOT), "t1", 1e-8, id="knot of a table"),
+        pytest.param(
+            with_parameter(
+                "w = 3000.",
+                ("DEFINITION=SMOOTH STEP\n0., 0., 0.3, 1.", "DEFINITION=PERIODIC\n1, <w>, 0., 0.\n0., 1."),
+            ),
+            "w", 2e-6, id="phase of 1500 rad",
+        ),
+    ],
+)  # fmt: skip
+def test_loads_over_time_that_a_parameter_moves(deck, by, most):
+    """A knot of a table 5e-5 s behind the end of an increment, and a fast load: differences whose steps pass the knot,
+    or turn the phase far, are wrong by 1e-2 and 2e-4."""
+    names = ("U3_n3", "A3_n3", "T_e2")
+    found = fem.sensitivity(fem.parse_deck(deck), [by], names)
+    expected = by_differences(deck, by, names, 3e-5)
+    assert np.all(np.abs(found.slopes[..., 0] - expected).max(axis=0) <= most * np.abs(expected).max(axis=0))
+
+
+def test_a_parameter_of_the_scheme_is_refused():
+    deck = with_parameter("r = 0.6", ("RHO=0.6", "RHO=<r>"))
+    with pytest.raises(NoDerivative, match="step 2: a parameter changes the scheme"):
+        fem.sensitivity(fem.parse_deck(deck), ["r"], ["T_e1"])
+
+
+def test_a_jump_of_a_support_that_moves_past_an_increment_is_refused():
+    """The velocity of a support jumps at the knot of a table, which is the end of an increment."""
+    its = "*CLOAD, AMPLITUDE=RISE"
+    deck = with_parameter("t1 = 0.3", *KNOT, (its, f"*BOUNDARY, AMPLITUDE=RISE\n4, 3, 3, 0.05\n{its}"))
+    with pytest.raises(NoDerivative, match="t1 moves a jump of a load or support past an increment"):
+        fem.sensitivity(fem.parse_deck(deck), ["t1"], ["T_e1"])
+
+
+def test_roughness_is_that_of_kinks_jumps_and_phases():
+    """Of a phase angle a it is (a h)^2/2, of a jump at an instant a half, of what does not change nothing."""
+    time = np.linspace(0.0, 600.0, 6001)[:, None]
+
+    def rough(function):
+        return roughness([function(1.0 + step * STEP) for step in (-2.0, -1.0, 1.0, 2.0)])
+
+    assert rough(lambda p: np.sin(10.0 * p * time)) == pytest.approx(0.5 * (6000.0 * STEP) ** 2, rel=0.02)
+    assert rough(lambda p: 1.0 * (time >= 300.0 * p)) == pytest.approx(0.5, rel=1e-3)
+    assert rough(lambda p: np.minimum(1.0, time / (300.004 * p))) > 0.01
+    assert rough(lambda p: 3e7 * np.cos(time)) == 0.0
+    assert rough(lambda p: 3e7 * p * np.cos(time)) < 1e-4
 
 
 TRUSS = """\

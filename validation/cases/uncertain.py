@@ -8,7 +8,6 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.stats import norm, qmc
@@ -77,7 +76,7 @@ def shares(deck: str, folder: Path, pool: ProcessPoolExecutor) -> dict[str, tupl
         {**fixed, **{name: known[name] * (1.0 + ranges[name] * at) for name, at in zip(ranges, row, strict=True)}}
         for row in drawn.tolist()
     ]
-    values = np.array(list(pool.map(partial(numbers, path, names), points, chunksize=20)))
+    values = np.array(list(pool.map(partial(tools.ends_of, path, names), points, chunksize=20)))
     found: dict[str, tuple[float, float, str]] = {}
     for line, column in zip(limits, values.T, strict=True):
         off = column - line["value"]
@@ -85,15 +84,4 @@ def shares(deck: str, folder: Path, pool: ProcessPoolExecutor) -> dict[str, tupl
             continue  # no input changes it
         inside = [np.mean((off >= -part * line["below"]) & (off <= part * line["above"])) for part in (1.0, 1.0 / SURE)]
         found[line["number"]] = float(inside[0]), float(inside[1]), line["curved"]
-    return found
-
-
-def numbers(path: Path, names: list[str], values: dict[str, float]) -> list[float]:
-    """Largest and least values of a run."""
-    history, found = fem.run(path, parameters=values), list[Any]()
-    for name in names:
-        kind, column, label = re.split(r"[:_]", name)
-        item = int(label[1:])
-        series = history.of_element(item, "T") if column == "T" else history.of_node(item)[:, int(column[1]) - 1]
-        found.append(float(np.nanmax(series) if kind == "max" else np.nanmin(series)))
     return found

@@ -28,6 +28,10 @@ from fem.study.points import parameter_of
 from fem.study.sensitivity.duals import MOST, NoDerivative, slopes
 from fem.study.sensitivity.run import Differentiated
 from fem.study.tracks import Track, table_names
+from fem.study.trajectory import size_of
+
+STILL = 1e-9
+"""A displacement that is smaller, as a fraction of the model's size, is round-off."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +60,8 @@ class Derivatives:
         very large where the motion is chaotic."""
         at = [place for place, name in enumerate(self.track.names) if name.startswith("U")]
         values, slopes = self.track.values[:, at], self.slopes[:, at]
-        most = float(np.abs(values).max(initial=0.0))
-        return float(np.abs(slopes * self.scales).max(initial=0.0)) / most if most > 0.0 else 0.0
+        most = max(float(np.abs(values).max(initial=0.0)), STILL * size_of(self.track.model))
+        return float(np.abs(slopes * self.scales).max(initial=0.0)) / most
 
     @cached_property
     def slopes(self) -> Floats:

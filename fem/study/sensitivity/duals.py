@@ -22,9 +22,10 @@ from fem.study.lanes.forces import LARGEST, UNUSED, LaneForces
 
 OFFSETS = (-2.0, -1.0, 1.0, 2.0)
 """Of the shadows of a parameter, in steps h."""
-STEP = 2e-4
-"""h over the parameter: the error is (phase angle of a load times h)^4/30, and round-off over h."""
-ROUND_OFF = 2e-12
+STEP = 2e-5
+"""h over the parameter: the error is (phase angle of a load times h)^4/30, and round-off over h. Kinks and jumps of
+loads over time that are nearer to the end of an increment than 2 h spoil derivatives there."""
+ROUND_OFF = 2e-11
 """Of such differences, as a fraction of the numbers: 1e-16/h."""
 MOST = 7
 """Parameters of one run."""
@@ -51,6 +52,18 @@ def slopes(parts: Sequence[Any]) -> Floats:
     """Derivative by p over |p| of arrays at the four shadows."""
     far, near = difference(parts[3], parts[0]), difference(parts[2], parts[1])
     return np.asarray((8.0 * near - far) / (12.0 * STEP))
+
+
+def roughness(parts: Sequence[Floats]) -> float:
+    """How far arrays (k, c) over time at the four shadows are from smooth functions of the parameter: of each column
+    the largest difference of its two derivatives of second order, over the largest derivative.
+
+    Of a phase of w t it is (w t h)^2/2, and the error of the derivative 2/15 of its square; a jump has 1/2, or more."""
+    far, near = 0.5 * difference(parts[3], parts[0]), difference(parts[2], parts[1])
+    size = np.maximum(np.abs(near), np.abs(far)).max(axis=0, initial=0.0)
+    value = np.maximum(np.abs(parts[0]), np.abs(parts[3])).max(axis=0, initial=0.0)
+    off = np.abs(near - far).max(axis=0, initial=0.0) - ROUND_OFF * value
+    return float(np.max(off / np.where(size > 0.0, size, 1.0), initial=0.0))
 
 
 def dual(parts: Sequence[Floats], width: int) -> Any:
@@ -131,3 +144,10 @@ def without_slopes(room: Scratch, stage: Scratch) -> Scratch:
     blocks = {name: like(getattr(stage.tangent, name), 1) for name in ("block", "cross")}
     own = {name: like(getattr(stage, name), 1) for name in MATRICES}
     return room._replace(**own, tangent=room.tangent._replace(**blocks))
+
+
+def without_blocks(room: Scratch) -> Scratch:
+    """The same room where no matrices of nodes are asked for."""
+    its = {name: getattr(room.tangent, name).array for name in ("block", "cross")}
+    blocks = {name: empty((0, *array.shape[1:-1]), array.shape[-1]) for name, array in its.items()}
+    return room._replace(tangent=room.tangent._replace(**blocks))

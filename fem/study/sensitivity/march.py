@@ -14,7 +14,7 @@ from fem.compiled import inner_kernel, kernel
 from fem.compiled.lanes import common, steepest, where
 from fem.linear.factors import ROUND_OFF
 from fem.solve.newton.balance import balance_forces, close_increment, note_increment, take_over
-from fem.solve.newton.evaluate import evaluate, in_increment
+from fem.solve.newton.evaluate import evaluate_apart, in_increment
 from fem.solve.newton.groups import CORRECT, ENERGY, MEMORY, Ledger, Loading, Motion, Passage, Problem, Scratch
 from fem.solve.newton.iterate import begin, correct, residual
 from fem.solve.newton.tangent import diagonal_of, nodal_blocks
@@ -85,24 +85,33 @@ def is_left(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) ->
 
 
 @inner_kernel
+def weigh(has_rods: bool, k: int, through: Passage, work: Scratch) -> float:
+    """Forces that are out of balance, their derivatives alone but of rods; returns the stored energy."""
+    scheme, problem = through.scheme, through.problem
+    energy: float = evaluate_apart(
+        in_increment(scheme, k, problem, through.loading, through.motion, work), problem, work
+    )
+    residual(scheme, problem, work)
+    for dof in range(0 if has_rods else work.residual.shape[0]):
+        work.residual[dof] -= common(work.residual[dof])
+    return energy
+
+
+@inner_kernel
 def solve_increment(
-    is_symmetric: bool, is_bare: bool, has_rods: bool, k: int, through: Passage, outcome: Floats
+    is_symmetric: bool, is_bare: bool, has_rods: bool, k: int, through: Passage, forces: Scratch, outcome: Floats
 ) -> float:
     """The derivatives of the equilibrium of increment k; returns the stored energy.
     The numbers themselves stay as the run has found them, and with them the branch (touching, sliding, taut) of each
-    element. Those of rods, whose pulls are not known from the run, move on."""
-    scheme, problem, loading = through.scheme, through.problem, through.loading
-    motion, work, nodes, families = through.motion, through.work, through.problem.nodes, through.problem.families
-    dt, energy = loading.dt[k], 0.0
+    element. Those of rods, whose pulls are not known from the run, move on.
+    forces  the arrays of ``through.work``, but none for matrices of nodes, which the last evaluation does without"""
+    scheme, problem, dt = through.scheme, through.problem, through.loading.dt[k]
+    work, nodes, families, energy = through.work, through.problem.nodes, through.problem.families, 0.0
     for number in range(MOST):
-        energy = evaluate(in_increment(scheme, k, problem, loading, motion, work), problem, work)
-        residual(scheme, problem, work)
-        if not has_rods:
-            for dof in range(work.residual.shape[0]):
-                work.residual[dof] -= common(work.residual[dof])
-            if number > 0 and not is_left(scheme, dt, problem, work):
-                outcome[LAST] = SAME
-                return energy
+        energy = weigh(has_rods, k, through, work)
+        if number > 0 and not has_rods and not is_left(scheme, dt, problem, work):
+            outcome[LAST] = SAME
+            return energy
         couple(families, scheme, dt, through)
         if not is_bare:
             nodal_blocks(scheme, dt, problem, work)
@@ -115,18 +124,23 @@ def solve_increment(
         if verdict == LEAVE and not has_rods:  # forces are those of this place
             return energy
         correct(scheme, dt, False, problem, work)
-        if verdict != GO_ON:
-            break
-    energy = evaluate(in_increment(scheme, k, problem, loading, motion, work), problem, work)
-    residual(scheme, problem, work)
+        goes_on = verdict == GO_ON and number < MOST - 1
+        if goes_on and (has_rods or number > 0 or scheme.wm == 0.0):
+            continue
+        energy = weigh(has_rods, k, through, forces)
+        if not goes_on:
+            return energy
+        if not is_left(scheme, dt, problem, work):
+            outcome[LAST] = SAME
+            return energy
     return energy
 
 
 @kernel
 def march_duals(
     is_symmetric: bool, extrapolation: int, choices: Ints, row: Floats, known: Floats, limits: Floats,
-    problem: Problem, loading: Loading, motion: Motion, work: Scratch, solving: Scratch, record: Ledger,
-    outcome: Floats,
+    problem: Problem, loading: Loading, motion: Motion, work: Scratch, solving: Scratch, forces: Scratch,
+    record: Ledger, outcome: Floats,
 ) -> None:  # fmt: skip
     """Advance ``motion`` through all increments of ``loading``; ``record`` gets their rows.
 
@@ -134,7 +148,7 @@ def march_duals(
              energies are asked for, else 0
     row      the numbers of the scheme
     known    (k, 3n) displacements at the ends of the increments
-    solving  ``work``, perhaps with other arrays for the matrices of equilibrium
+    solving  ``work``, perhaps with other arrays for the matrices of equilibrium;  forces: with none of nodes
     outcome  (OUTCOME,)  out
     """
     scheme = Coefficients(
@@ -157,7 +171,7 @@ def march_duals(
                 work.shift[dof] = 0.0
         outcome[LAST] = 1.0
         lead(scheme, dt, known, k, problem, work)
-        strain = solve_increment(is_symmetric, is_bare, has_rods, k, balancing, outcome)
+        strain = solve_increment(is_symmetric, is_bare, has_rods, k, balancing, forces, outcome)
         if outcome[STOPPED] != 0.0:
             return
         if not outcome[LAST] <= outcome[WORST]:

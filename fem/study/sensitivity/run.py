@@ -38,8 +38,10 @@ from fem.study.sensitivity.duals import (
     packed,
     packed_forces,
     room_like,
+    roughness,
     slopes,
     width_of,
+    without_blocks,
     without_slopes,
 )
 from fem.study.sensitivity.march import OUTCOME, STOPPED, WHERE, WORST, march_duals
@@ -49,6 +51,12 @@ NUMBERS = ("increments", "kinematics", "values")
 """Fields of a record that are numbers of increments."""
 POOR, LOST = 1e-8, 1e-2
 """Fraction of the derivatives of an increment that is left after all solves: it is told, and there is no derivative."""
+OVER_TIME = (
+    "weighted", "factors", "support_u", "support_v", "support_a", "support_start", "thermal_end", "thermal_mean",
+)  # fmt: skip
+"""Fields of ``Loading`` that are functions of time."""
+ROUGH, JUMPS = 0.01, 0.3
+"""``roughness`` of these that is told, and at which there is no derivative."""
 VERIFIED = (
     "fluid", "added mass", "seabed", "depth grids", "bending", "damping of bending", "moments on bodies",
 )  # fmt: skip
@@ -210,12 +218,15 @@ class Differentiated(Run):
             raise NoDerivative(f"step {number}: there are no derivatives of these forces yet: {', '.join(others)}")
         its = [step_run, *(run.last for run in self.shadows)]
         stages = [each.stage for each in its]
+        if any(each.coefficients != stage.coefficients for each in stages):
+            raise NoDerivative(f"step {number}: a parameter changes the scheme, which has no derivative")
         self.problem = self._problem(stages)
         self.motion = packed([each.progress.motion for each in its], width)
         self.room = room_like(stage.work, width)
         self.room.state.array[:] = self.motion.state.array
         has_rods = bool(len(stage.bars.rods))  # the gaps of rods, which have derivatives, are part of the tangent
         self.solving = self.room if has_rods else without_slopes(self.room, stage.work)
+        self.forces = self.solving if has_rods else without_blocks(self.solving)
         self.is_first, self.of = True, self._recorded(step_run)
 
     def _recorded(self, step_run: StepRun) -> tuple[Ints, Ints]:
@@ -251,6 +262,7 @@ class Differentiated(Run):
         moved = (each.stage.environment.supports.moving(each.progress.motion.u) for each in its)
         moving = np.unique(np.concatenate(list(moved)))  # a shadow may miss the place of a support by round-off
         loadings = [loading(a.stage, a.progress.motion, *when, moving) for a, when in zip(its, instants, strict=True)]
+        self._judge(step_run, loadings)
         is_timed = any(not np.array_equal(each.time, times) for each in loadings)
         acting = packed(loadings, width, plain=() if is_timed else ("dt", "time"))
         room, before = record(stage, 1, *self.of), int(self.is_first)
@@ -262,7 +274,7 @@ class Differentiated(Run):
         is_symmetric = not (scheme.secant or np.any(stage.bars.blocks[:, 4]))
         march_duals(
             is_symmetric, scheme.extrapolation, choices, row, known, stage.limits, self.problem, acting, self.motion,
-            self.room, self.solving, room._replace(**numbers), found,
+            self.room, self.solving, self.forces, room._replace(**numbers), found,
         )  # fmt: skip
         self.worst = max(self.worst, float(found[WORST]))
         when = f"step {step_run.number}: the equilibrium at time {times[1 + int(found[WHERE])]:.6g}"
@@ -274,6 +286,21 @@ class Differentiated(Run):
             )
         self.is_first = False
         self._note([numbers[name].array for name in NUMBERS], room, before, instants, step_run)
+
+    def _judge(self, step_run: StepRun, loadings: Sequence[Loading]) -> None:
+        """NoDerivative: a parameter moves a jump over time across the end of an increment. Kinks, and phases that it
+        turns far, are told."""
+        for slot, parameter in enumerate(self.parameters):
+            its = loadings[1 + len(OFFSETS) * slot :][: len(OFFSETS)]
+            rough = max(roughness([getattr(each, name) for each in its]) for name in OVER_TIME)
+            begins = f"step {step_run.number}, from time {its[0].time[0]:.6g}"
+            if rough > JUMPS:
+                raise NoDerivative(f"{begins}: {parameter} moves a jump of a load or support past an increment")
+            if rough > ROUGH:
+                text = f"{parameter} moves kinks of loads or supports past increments, or turns their phases far"
+                step_run.notify(
+                    warning(f"{begins}: {text}: there their derivatives are known to {rough:.1g} of the largest")
+                )
 
     def _note(
         self, arrays: Sequence[Floats], room: Ledger, before: int, instants: Sequence[tuple[Floats, Floats]],

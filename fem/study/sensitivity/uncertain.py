@@ -20,11 +20,14 @@ from fem.errors import CommandError, FemError
 from fem.model import Model
 from fem.model.named import number_named
 from fem.study.points import finite, parameter_of
-from fem.study.sensitivity.derivatives import Derivatives, series_in
+from fem.study.sensitivity.derivatives import STILL, Derivatives, series_in
 from fem.study.tracks import tracked
+from fem.study.trajectory import size_of
 
 CURVED = 0.1
 """Part of a contribution that may be wrong to first order."""
+ROUGH = 1e-6
+"""Part of a number below which differences of runs are what their iterations leave."""
 FORM = "NAME=5% or NAME=low:high"
 
 
@@ -106,9 +109,10 @@ def representative(found: Derivatives) -> list[str]:
             families.setdefault(number.column, []).append(place)
     names = list[str]()
     values = found.track.values
-    for places in families.values() if len(values) else ():
+    for column, places in families.items() if len(values) else ():
+        least = STILL * size_of(found.track.model) if column.startswith("U") else 0.0
         for kind, ends in (("max", np.fmax.reduce(values[:, places])), ("min", -np.fmin.reduce(values[:, places]))):
-            if np.isfinite(ends).any() and float(np.nanmax(ends)) != 0.0:
+            if np.isfinite(ends).any() and abs(float(np.nanmax(ends))) > least:
                 names.append(f"{kind}:{found.track.names[places[int(np.nanargmax(ends))]]}")
     return names + list(found.single)
 
@@ -135,7 +139,7 @@ def input_bars(
             at = [0.0 if move == 0.0 else each for each, move in zip(at, moves, strict=True)]
             size, known = max(map(abs, (*first, *at)), default=0.0), all(map(math.isfinite, at))
             wrong = max(abs(a - b) for a, b in zip(first, at, strict=True)) if known else 0.0
-            is_curved = known and not wrong <= CURVED * size
+            is_curved = known and not wrong <= max(CURVED * size, ROUGH * abs(value))
             contributions.append(Contribution(one.name, first, (at[0], at[1]), is_curved))
         contributions.sort(key=lambda each: -max(map(abs, each.change)))
         bars.append(InputBar(name, value, tuple(contributions)))
