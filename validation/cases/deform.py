@@ -79,6 +79,8 @@ FOUND = {
     1: ({"EI": 0.0278, "BETA": 0.0601, "FIRST": 1.99, "LAST": 4.41}, 24.8),
     2: ({"EI": 0.0744, "BETA": 0.0752, "FIRST": -0.28, "LAST": 0.89}, 16.2),
     3: ({"EI": 0.0850, "BETA": 0.0909, "FIRST": 2.68, "LAST": 3.65}, 14.1),
+    4: ({"EI": 0.0043, "BETA": 0.1257, "FIRST": 0.05, "LAST": 2.09}, 18.4),
+    5: ({"EI": 0.0034, "BETA": 0.1081, "FIRST": -2.60, "LAST": -2.80}, 17.8),
 }
 """Rope -> the numbers of a fit (``START``), mean distance of markers [mm]."""
 ROUGH = {1: 4.0}
