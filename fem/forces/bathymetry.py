@@ -34,7 +34,6 @@ from fem.forces.seabed import (
     normal_force,
     rub,
 )  # fmt: skip
-from fem.model.bathymetry import DepthGrid
 
 SHORT = 1e-7
 """Displacement over distance from the origin below which s = 0: there g1 - g0 is round-off."""
@@ -75,21 +74,22 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> GridContacts:
         grids[g] = line, wide, line + wide, long, point
         line, point = line + wide + long, point + wide * long
     empty = np.zeros(0)
+    own = [columns(lines, bed.grid.rounded) for bed in beds for lines in (bed.grid.x, bed.grid.y)]
     group = GridContacts(
         nodes, chord, numbers, np.zeros((len(nodes), 3)), state, which, grids,
         np.array([bed.grid.z.max() for bed in beds]),
-        np.concatenate([np.zeros((0, 4)), *(columns(lines) for bed in beds for lines in (bed.grid.x, bed.grid.y))]),
+        np.concatenate([np.zeros((0, 4)), *own]),
         np.concatenate([empty, *(bed.grid.z.ravel() for bed in beds)]),
         np.concatenate([empty, *(bed.grid.cosine.ravel() for bed in beds)]),
     )  # fmt: skip
     return group._replace(anchors=seabed.first_anchors(nodes, numbers, model, system, partial(seen, group)))
 
 
-def columns(lines: Floats) -> Floats:
+def columns(lines: Floats, rounded: float) -> Floats:
     """(l, 4) of the grid lines (l,) of one grid: see ``GridContacts``."""
     over = 1.0 / np.diff(lines, prepend=-np.inf, append=np.inf)
     before, after = over[:-1], over[1:]
-    return np.column_stack([lines, before, after, DepthGrid.rounded / np.maximum(before, after)])
+    return np.column_stack([lines, before, after, rounded / np.maximum(before, after)])
 
 
 def seen(group: GridContacts, numbers: Floats, u: Floats) -> tuple[Floats, Floats]:

@@ -189,7 +189,7 @@ def load_case(name: str, path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"validation_case_{name}", path)
     if spec is None or spec.loader is None:
         raise CommandError(f"{path} cannot be imported")
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # where data classes look for their module
     spec.loader.exec_module(module)
     return module
 
