@@ -125,6 +125,8 @@ class _Shared:
     """The methods of frozen classes that need not be written for each of them."""
 
     def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
         return same(_compared(self), _compared(other)) if type(self) is type(other) else NotImplemented
 
     def __hash__(self) -> int:
