@@ -117,6 +117,11 @@ class LineSpan:
         return any(self.motion) or self.record is not None
 
     @property
+    def is_dynamic(self) -> bool:
+        """Whether there is a step of motion: an end or the vessel moves, or there are waves."""
+        return self.is_moving or bool(self.sea)
+
+    @property
     def is_streaming(self) -> bool:
         return any(self.stream)
 
@@ -628,7 +633,7 @@ def sections_of(span: LineSpan) -> dict[str, LineSection]:
 
 def damping_lines(span: LineSpan, section: LineSection) -> str:
     """BETA = damping L0/c; damping 1 is critical for the highest frequency of a chain of bars, 2c/L0."""
-    if not ((span.is_moving or span.sea) and span.damping):
+    if not (span.is_dynamic and span.damping):
         return ""
     length = span.value if span.measure == "length" else math.dist(span.first, span.last)
     passing = length / span.bars * math.sqrt(section.mass / section.stiffness)
@@ -669,12 +674,11 @@ def step_lines(span: LineSpan) -> list[str]:
     lines += [f"{name}, PB, 1., {rounded(own.volume_diameter)}" for name, own in made.items()] if span.is_wet else []
     lines.append("*END STEP")
     begin, motion = motion_lines(span)
-    if not (span.is_streaming or begin or span.sea):
+    if not (span.is_streaming or span.is_dynamic or begin):
         return lines
-    what = "the current or wind; the end moves to where its motion begins"
-    what = "the vessel at its offset" if span.spread else what
+    what = "the vessel at its offset" if span.spread else "the current or wind; the end moves to where its motion begins"
     lines += STREAM.format(what=what).splitlines()
-    if not (span.is_streaming or motion or span.sea):
+    if not (span.is_streaming or span.is_dynamic):
         return [*lines, *begin, "*END STEP"]
     lines += ["*DLOAD"] if span.is_wet or span.is_streaming else []
     for name, own in made.items():
@@ -687,11 +691,11 @@ def step_lines(span: LineSpan) -> list[str]:
         elif span.is_streaming:
             lines += [f"{name}, WDD, 1., {width}, {rounded(own.drag)}"]
     lines += [*begin, "*END STEP"]
-    if not (motion or span.sea):
+    if not span.is_dynamic:
         return lines
     time = "<duration>" if span.sea else rounded(duration(span))
-    dt, what = span.dt or (span.period / 200.0 if span.period else RECORD_DT), "the motion of the end"
-    what = what.replace("end", "vessel") if span.spread else "the sea" if span.sea and not motion else what
+    dt, moved = span.dt or (span.period / 200.0 if span.period else RECORD_DT), "vessel" if span.spread else "end"
+    what = f"the motion of the {moved}" if span.spread or span.is_moving else "the sea"
     return [*lines, *MOVING.format(what=what, time=time, dt=rounded(dt)).splitlines(), *motion, "*END STEP"]
 
 

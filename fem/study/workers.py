@@ -351,7 +351,7 @@ the second one waits for it, while this process computes one of its own."""
 THREADS_START_UP, LANES_SPARE = 0.1, 3.0
 """The same of threads; how many times as fast as alone runs are together, if they are lanes."""
 BLOCK_SECONDS, LAST_SECONDS = 0.5, 0.05
-LARGEST_BLOCK = 512
+LARGEST_BLOCK = 2048
 BLOCK_NUMBERS = 2**24
 """Numbers of all increments of a block, 128 MB."""
 BLOCKS_PER_WORKER = 4
