@@ -468,7 +468,7 @@ def spaced(parts: list[str], text: str) -> list[float]:
         raise CommandError(f"{text!r}: {what}")
     if count > MAX_POINTS:
         raise CommandError(f"{text!r}: at most {MAX_POINTS} values are possible")
-    between = [first + (last - first) * i / (count - 1) for i in range(count - 1)]
+    between: list[float] = (first + (last - first) * np.arange(count - 1) / max(1, count - 1)).tolist()
     return [*between, last]
 
 
