@@ -479,23 +479,24 @@ TIRED = "the other process has not finished compiling: compiling in this one"
 
 
 @cache
-def _lock(folder: Path) -> Any:
+def _lock(path: Path) -> Any:
     from filelock import FileLock  # needed only to compile
 
-    return FileLock(folder / TURNS, mode=0o600)
+    return FileLock(path, mode=0o600)
 
 
 _threads = threading.RLock()
 
 
 @contextmanager
-def turn(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
-    """Compile while no other process does; a dead process holds no lock, because the system releases it.
-    If no lock is possible (a read-only folder, a full disk) every process compiles for itself."""
+def turn(folder: Path, patience: float = PATIENCE, unit: str = "") -> Iterator[None]:
+    """Compile, or compile this ``unit``, while no other process does; a dead process holds no lock, because the system
+    releases it. If no lock is possible (a read-only folder, a full disk) every process compiles for itself."""
     from filelock import Timeout
 
+    path = folder / (f"{unit}.{TURNS}" if unit else TURNS)
     with _threads:
-        lock = _lock(folder)
+        lock = _lock(path)
         try:
             try:
                 lock.acquire(timeout=0)
@@ -511,4 +512,6 @@ def turn(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
             yield
         finally:
             if held:
+                if unit:  # who has waited for this file finds the unit
+                    path.unlink(missing_ok=True)
                 lock.release()

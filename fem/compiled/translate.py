@@ -328,7 +328,9 @@ def translated(kernel: Kernel, arguments: tuple[Any, ...]) -> Any:
 
 def build(kernel: Kernel, kinds: Kind) -> Unit:
     """The unit of a kernel for arguments of these kinds, compiled if missing."""
-    with turn(cache_folder()):
+    if not kernel.may_be_kept(kinds):
+        return stored(kernel.name, kinds) or make(kernel, kinds)
+    with turn(cache_folder(), unit=symbol_of(kernel.name, kinds)):
         unit = stored(kernel.name, kinds) or adopted(kernel, kinds)  # another process may have compiled it meanwhile
         return unit or make(kernel, kinds)
 

@@ -167,7 +167,7 @@ def work() -> None:
     """Compiles units until stdin ends, with a line of output for each.
     Ends, too, if a unit cannot be stored: the process that waits for it would have to compile it again."""
     gc.disable()  # all that is made here lives on: a tenth of the time
-    from fem.compiled.translate import make
+    from fem.compiled.translate import build
 
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing else may speak there
@@ -179,8 +179,8 @@ def work() -> None:
             return
         if not cache_folder().is_dir():
             return  # somebody has deleted it
-        if stored(name, kinds) is None and adopted(kernel_of(name), kinds) is None:
-            make(kernel_of(name), kinds)
+        if stored(name, kinds) is None:
+            build(kernel_of(name), kinds)
             if not is_kept(name, kinds):
                 return
         answers.write(b"\n")
