@@ -100,6 +100,18 @@ def test_damage_is_found_wherever_it_is(tmp_path: Path) -> None:
     assert refused > len(content) / 9
 
 
+def test_arrays_of_another_file_are_refused(tmp_path: Path) -> None:
+    """The file is whole, by ZIP's own sums, too: only the seal tells that its parts do not belong together."""
+    path = tmp_path / "checkpoint.npz"
+    write_checkpoint(path, {"u": np.zeros(3), "v": np.ones(3)}, VERSIONS)
+    with np.load(path) as found:
+        arrays = dict(found)
+    for changed in ({"0": arrays["1"]}, {"0": arrays["0"] + 1e-300}, {"0": arrays["0"][:2]}):
+        np.savez(path, **{**arrays, **changed})
+        with pytest.raises(CommandError, match="its checksum does not match"):
+            read_checkpoint(path, VERSIONS, TYPES)
+
+
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])
 def test_half_a_file_is_refused(tmp_path: Path, share: float) -> None:
     path = tmp_path / "checkpoint.npz"
