@@ -23,6 +23,8 @@ from fem.model.mesh import Mesh
 
 BENT = 1e-4
 """Largest bend [radians] of a line that counts as straight: coordinates in decks have few digits."""
+FOLDED = np.radians(177.0)
+"""Bend beyond which a line is folded back on itself (forces begin to be refused at 177.4 degrees)."""
 N1 = (0.0, 0.0, -1.0)
 """The direction of the first axis of sections that are not round and name none (as in Abaqus)."""
 ALONG = 1e-6
@@ -114,7 +116,8 @@ def find_twists(model: Any, lengths: Floats) -> Twists | None:
     inner = np.flatnonzero(bars[:, 0] >= 0)
     lines = _lines(bars, inner)
     straight = straightened(model.sections, mesh, bars)
-    bent = (bends(mesh, nodes) > BENT) & ~straight
+    phi = bends(mesh, nodes)
+    bent = (phi > BENT) & ~straight
     beside = _beside(model, nodes, bars)
     holds = _holding(model, nodes) | (beside >= 0)
     chosen = list[int]()
@@ -142,7 +145,12 @@ def find_twists(model: Any, lengths: Floats) -> Twists | None:
             chosen += line.angles
     if not chosen:
         return None
-    return _made(model, np.array(sorted(chosen), np.int64), own, holds, beside, straight, lengths)
+    angles = np.array(sorted(chosen), np.int64)
+    is_finite = (np.isfinite(lengths[bars]) | (bars < 0)).all(axis=1)
+    for at in angles[~(is_finite & (phi < FOLDED))[angles]][:1].tolist():
+        what = "it is folded back on itself" if is_finite[at] else "it is too long for numbers"
+        raise NoTwist(what, int(bars[at, 1]))
+    return _made(model, angles, own, holds, beside, straight, lengths)
 
 
 def beside_n1(model: Any, found: Twists) -> tuple[int, int, float] | None:

@@ -221,12 +221,18 @@ SPEEDS = np.random.default_rng(2).normal(size=(5, 3))
 SPEEDS -= SPEEDS.mean(axis=0)
 
 
-def flight(scheme: str, dt: float, period: float = 0.05) -> tuple[float, float]:
-    """Errors of energy and angular momentum, relative, of a bent rod with three stiffnesses in free flight."""
-    speeds = "\n".join(f"{i + 1}, {c + 1}, {float(v)!r}" for i, each in enumerate(SPEEDS) for c, v in enumerate(each))
+def flying(scheme: str, dt: float, period: float = 0.05, wind: np.ndarray | float = 0.0) -> fem.Model:
+    """A bent rod with three stiffnesses in free flight, with a velocity more at all nodes."""
+    moves = np.ndenumerate(SPEEDS + wind)
+    speeds = "\n".join(f"{i + 1}, {c + 1}, {float(v)!r}" for (i, c), v in moves)
     steps = f"*STEP, NLGEOM\n*DYNAMIC, DIRECT, {scheme}\n{dt!r}, {period!r}\n*CONTROLS, RESI_GLOB_RELA=1e-12"
     text = rod(supports="", steps=f"*INITIAL CONDITIONS, TYPE=VELOCITY\n{speeds}\n{steps}\n*END STEP")
-    run = Run(fem.parse_deck(text.replace("*BOUNDARY\n\n", "")), SilentSink(), NO_WISHES)
+    return fem.parse_deck(text.replace("*BOUNDARY\n\n", ""))
+
+
+def flight(scheme: str, dt: float) -> tuple[float, float]:
+    """Errors of energy and angular momentum, relative."""
+    run = Run(flying(scheme, dt), SilentSink(), NO_WISHES)
     system, count = run.system, run.system.shown
     spin = angular(system, np.zeros(system.size), np.concatenate([SPEEDS.ravel(), np.zeros(system.size - 3 * count)]))
     run.run()
@@ -256,6 +262,17 @@ def test_free_flight_keeps_energy_and_angular_momentum():
     assert momenta[1] < 1e-5
     _, momenta = np.transpose([flight("TIME INTEGRATOR=NEWMARK", dt) for dt in (0.005, 0.0025)])
     assert order_of(momenta) == pytest.approx(2.0, abs=0.2)
+
+
+@pytest.mark.parametrize("scheme", ["TIME INTEGRATOR=ENERGY MOMENTUM", "ALPHA=-0.05"])
+def test_a_uniform_velocity_changes_nothing(scheme):
+    wind = np.array([3.0, -2.0, 1.0])
+    still, blown = (fem.run(flying(scheme, 0.005, wind=each)) for each in (0.0 * wind, wind))
+    assert np.abs(still.u[-1]).max() > 0.05
+    drift = still.time[:, None, None] * wind
+    assert blown.u.reshape(len(drift), -1, 3)[:, :5] - drift == pytest.approx(
+        still.u.reshape(len(drift), -1, 3)[:, :5], abs=1e-11
+    )
 
 
 def test_a_clamp_that_turns_once_brings_a_loaded_bent_rod_back():
