@@ -832,6 +832,27 @@ def elongations(group: Twisted, u: Floats, moved: Floats) -> Floats:
     return np.asarray((ways * vectors_at(group, moved)).sum(axis=2) / np.linalg.norm(ways, axis=2))
 
 
+def pulls(group: Twisted, u: Floats, moved: Any, count: int) -> Any:
+    """(count,) what C adds to T of the elements for displacements ``moved`` from u, linear; they may be complex."""
+    ways = group.vectors.reshape(-1, 2, 3) + vectors_at(group, u)
+    sizes = np.linalg.norm(ways, axis=2, keepdims=True)
+    t, rates = ways / sizes, vectors_at(group, moved) / sizes
+    spins = group.turns * moved[3 * group.spin[group.frames]] / group.radius[group.frames]
+    for k in np.flatnonzero(group.beside).tolist():
+        node, beside = group.nodes[k, [1, 3]]
+        arm, by = (x.reshape(-1, 3)[beside] - x.reshape(-1, 3)[node] for x in (u, moved))
+        arm = arm + group.arms[k]
+        side = np.cross(t[k, 0], arm)
+        spins[k, 0] = side @ (by - (arm @ t[k, 0]) * rates[k, 0]) / (side @ side)
+    bend = np.cross(t[:, 0], t[:, 1]) / (1.0 + (t[:, 0] * t[:, 1]).sum(axis=1, keepdims=True))
+    twist = spins[:, 1] - spins[:, 0] + (bend * rates.sum(axis=1)).sum(axis=1)
+    found, bars = np.zeros(count, twist.dtype), group.bars[group.frames]
+    for which in range(2):
+        is_bar = bars[:, which] >= 0
+        np.add.at(found, bars[is_bar, which], (group.coupling[:, which] * twist)[is_bar])
+    return found
+
+
 def largest_strain(group: Twisted, moved: Floats) -> float:
     """The largest rotation of a bar or spin for displacements ``moved``, linear."""
     lengths = np.linalg.norm(group.vectors.reshape(-1, 2, 3), axis=2)

@@ -533,17 +533,34 @@ def test_tension_and_torque_of_a_line_with_coupling(more, supports):
         assert twist == pytest.approx(-coupling * strains / torsion, rel=1e-9)
 
 
-@pytest.mark.parametrize("coupling", [0.0, 3.0])
-def test_harmonic_motion_of_a_line_that_twists(coupling):
-    """At 1e-4 of the lowest frequency its amplitude is the static change of places; with COUPLING T is told."""
+@pytest.mark.parametrize(
+    ("coupling", "supports"), [(0.0, "1, ENCASTRE"), (3.0, "1, ENCASTRE\n5, 4, 6"), (3.0, ON_BODY)]
+)
+def test_harmonic_motion_of_a_line_that_twists(coupling, supports):
+    """At 1e-4 of the lowest frequency its amplitude is the static change of places and of T, to which C belongs."""
     push, load = 1e-4, "*CLOAD\n5, 2, {0!r}\n5, 3, {1!r}"
-    still = "*STEP, NLGEOM\n*STATIC\n1., 1.\n*CONTROLS, RESI_GLOB_RELA=1e-12\n{0}\n*NODE PRINT, NSET=ALL\nU\n*END STEP"
-    tips = [
-        fem.run(fem.parse_deck(rod(coupling=coupling, steps=still.format(load.format(size, 0.3))))).of_node(5)[-1]
-        for size in (push, -push)
-    ]
-    steady = f"\n*STEP\n*STEADY STATE DYNAMICS, DIRECT\n1e-5, 1e-5, 1\n*CLOAD\n5, 2, {push!r}\n*NODE PRINT, NSET=ALL\nU"
-    text = rod(coupling=coupling, steps=still.format(load.format(0.0, 0.3)) + steady + "\n*END STEP")
+    asks = "*NODE PRINT, NSET=ALL\nU\n*EL PRINT, ELSET=LINE\nE, T\n*END STEP"
+    still = f"*STEP, NLGEOM\n*STATIC\n1., 1.\n*CONTROLS, RESI_GLOB_RELA=1e-12\n{{0}}\n{asks}"
+    bent = [rod(coupling=coupling, supports=supports, steps=still.format(load.format(at, 0.3))) for at in (push, -push)]
+    one, two = (fem.run(fem.parse_deck(text)) for text in bent)
+    steady = f"\n*STEP\n*STEADY STATE DYNAMICS, DIRECT\n1e-5, 1e-5, 1\n*CLOAD\n5, 2, {push!r}\n{asks}"
+    text = rod(coupling=coupling, supports=supports, steps=still.format(load.format(0.0, 0.3)) + steady)
+    answer = fem.run(fem.parse_deck(text)).responses[0]
+    change = 0.5 * (one.of_node(5)[-1] - two.of_node(5)[-1])
+    assert answer.motion[0, 4] == pytest.approx(change, abs=1e-4 * np.abs(change).max())
+    pulls = [0.5 * (one.of_element(bar, "T")[-1] - two.of_element(bar, "T")[-1]) for bar in range(1, 5)]
+    assert answer.values[:, 3] == pytest.approx(np.array(pulls), abs=1e-4 * np.abs(pulls).max())
+
+
+@pytest.mark.parametrize(("torsion", "order"), [(0.02, (1, -1)), (0.02, (-1, 1)), (0.0, (1, -1))])
+def test_moments_of_a_clamp_balance_those_of_the_loads(torsion, order):
+    """RM, about the clamp: exact for a curved line with three stiffnesses, and for one that only bends."""
+    places, push = PLACES if torsion else STRAIGHT[:5], np.array([0.5, 2.0, -1.5])
+    acting = "*CLOAD\n" + "\n".join(f"5, {axis}, {float(force)!r}" for axis, force in enumerate(push, 1))
+    steps = STATIC.format(increment=0.25, acting=acting).replace("SMT", "SMT, RM")
+    numbers = f"1., 0.01, 0., {0.025 if torsion else 0.01}, {torsion}"
+    text = rod(places, N1 if torsion else None, order=order, numbers=numbers, steps=steps)
     history = fem.run(fem.parse_deck(text))
-    assert history.responses[0].motion[0, 4] == pytest.approx(0.5 * (tips[0] - tips[1]), rel=1e-4)
-    assert any("T of lines with COUPLING is EA e" in notice for notice in history.notices) == (coupling > 0.0)
+    exact = -np.cross(places[4] + history.of_node(5)[-1] - places[0], push)
+    assert history.of_node(1, "RM")[-1] == pytest.approx(exact, abs=1e-9 * np.abs(exact).max())
+    assert np.abs(history.of_node(5)[-1]).max() > 0.2
