@@ -119,7 +119,7 @@ def same(left: Any, right: Any) -> bool:
 
 
 def _compared(one: Any) -> tuple[Any, ...]:
-    return tuple(getattr(one, name) for name in _names(type(one)))
+    return tuple(getattr(one, name) for name in _names(one.__class__))
 
 
 @cache

@@ -295,7 +295,7 @@ def element_values(small: Small, of_bars: Complexes, answer: Amplitudes, omega: 
     force = (spring_slopes(small.stage.work.u, springs) + 1j * omega * springs.constants[:, DAMPING]) * apart
     of_springs = np.column_stack([apart, force, force, force])
     found[kind == SPRING_FAMILY] = of_springs[index[kind == SPRING_FAMILY]]
-    if system.twists is not None:
+    if system.families is not None and system.twists is not None:
         group = system.families[FAMILIES.index(TWIST)]
         found[:, 3] += pulls(group, small.stage.work.u, answer.u, len(found))
     found[system.gone] = 0.0
