@@ -44,7 +44,7 @@ class Lookup:
         if isinstance(target, str):
             return self.sets.get(target, np.zeros(0, np.int64))
         at = int(self.sorted.searchsorted(target))
-        return self.order[at : at + (self.sorted[at : at + 1] == target).sum()]
+        return self.order[at : at + int(at < len(self.sorted) and self.sorted[at] == target)]
 
 
 def build_mesh(draft: Draft) -> Mesh:
