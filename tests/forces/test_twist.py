@@ -564,3 +564,42 @@ def test_moments_of_a_clamp_balance_those_of_the_loads(torsion, order):
     exact = -np.cross(places[4] + history.of_node(5)[-1] - places[0], push)
     assert history.of_node(1, "RM")[-1] == pytest.approx(exact, abs=1e-9 * np.abs(exact).max())
     assert np.abs(history.of_node(5)[-1]).max() > 0.2
+
+
+@pytest.mark.parametrize(("dof", "stiffness"), [(5, 25.0), (6, 10.0)])
+def test_a_body_holds_a_flat_section_by_its_axes(dof, stiffness):
+    """A moment on a body at the tip turns it by M L/EI about this axis and no other; of second order, 5 bars."""
+    moment = 0.5
+    more, acting = INERTIA + BODY, f"*CLOAD\n9, {dof}, {moment!r}"
+    steps = STATIC.format(increment=0.5, acting=acting).replace("U,", "U, UR,")
+    text = rod(STRAIGHT, np.array([0.0, 0.0, 1.0]), numbers="1., 0.01, 0., 0.025, 0.02", more=more, steps=steps)
+    turn = fem.run(fem.parse_deck(text)).of_node(9, "UR")[-1]
+    assert turn[dof - 4] == pytest.approx(moment * 2.0 / stiffness, rel=2e-2)
+    assert np.abs(np.delete(turn, dof - 4)).max() < 1e-9
+
+
+@pytest.mark.parametrize("turn", [0.5, 0.5 * np.pi])
+def test_sections_that_lie_differently_meet(turn):
+    """Tip of a straight cantilever of two halves: the sum of squares of arms over both stiffnesses of each half."""
+    errors = []
+    for bars in (10, 20):
+        places = np.column_stack([np.linspace(0.0, 2.0, bars + 1), *np.zeros((2, bars + 1))])
+        second = np.array([0.0, np.sin(turn), np.cos(turn)])
+        half = ", ".join(map(str, range(bars // 2 + 1, bars + 1)))
+        more = f"*ELSET, ELSET=FAR\n{half}\n*BEAM GENERAL SECTION, ELSET=FAR, DENSITY=1.\n1., 0.002, 0., 0.02, 0.02\n"
+        more += ", ".join(map(repr, map(float, second))) + "\n1000., 400."
+        near = ", ".join(map(str, range(1, bars // 2 + 1)))
+        near = f"*ELSET, ELSET=NEAR\n{near}\n*BEAM GENERAL SECTION, ELSET=NEAR"
+        steps = STATIC.format(increment=1.0, acting=f"*CLOAD\n{bars + 1}, 2, 1e-4")
+        text = rod(
+            places, np.array([0.0, 0.0, 1.0]), order=(1,), numbers="1., 0.01, 0., 0.004, 0.02", more=more, steps=steps
+        )
+        text = text.replace("*BEAM GENERAL SECTION, ELSET=LINE", near, 1)
+        tip = fem.run(fem.parse_deck(text)).of_node(bars + 1)[-1]
+        exact = np.zeros(3)
+        for n1, (i1, i2), arms in (([0.0, 0.0, 1.0], (10.0, 4.0), 7.0), (second, (2.0, 20.0), 1.0)):
+            n2 = np.cross([1.0, 0.0, 0.0], n1)
+            exact += 1e-4 * arms / 3.0 * (n2[1] * n2 / i1 + n1[1] * np.array(n1) / i2)
+        errors.append(np.abs(tip - exact).max() / np.abs(exact).max())
+    assert errors[1] < 4e-3
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.2)
