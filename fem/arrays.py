@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, dataclass_transform
 
 import numpy as np
@@ -118,7 +119,13 @@ def same(left: Any, right: Any) -> bool:
 
 
 def _compared(one: Any) -> tuple[Any, ...]:
-    return tuple(getattr(one, each.name) for each in fields(one) if each.compare)
+    return tuple(getattr(one, name) for name in _names(one.__class__))
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    """Fields of a class that count in comparisons."""
+    return tuple(each.name for each in fields(kind) if each.compare)
 
 
 class _Shared:

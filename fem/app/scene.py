@@ -213,7 +213,7 @@ def sketch_of(model: Model, tension: Floats | None = None) -> bytes:
     lines, is_bar = ends[:, 0] != ends[:, 1], mesh.is_of(*BARS, *REEVED)[elements]
     bars, others = np.flatnonzero(lines & is_bar), np.flatnonzero(lines & ~is_bar)
     order = np.concatenate([bars, others])
-    axes, held = model_plane(model), held_dofs(model)
+    axes, held = model_plane(model), held_dofs(model).copy()
     held[model.pinned] = False
     fixed = np.flatnonzero(held[:, axes].all(axis=1)).tolist()
     is_si = says_si(model.heading)

@@ -351,28 +351,33 @@ def _apply(
     base, rate, value = map(copy_of, (supports.base, supports.rate, supports.value))
     groups = list(supports.groups)
     # Like a dof of the IMPLICIT group, except that loads on it are allowed: they go into its reaction.
-    known = {pair: k for k, pair in enumerate(groups) if k != IMPLICIT}
+    known, of = {pair: k for k, pair in enumerate(groups) if k != IMPLICIT}, dict[tuple[str, str | None], int]()
     for boundary in boundaries:
         dofs, order, given = dofs_of(system, boundary), KINDS[boundary.kind], value_of(system, boundary)
-        curve: Curve
         if boundary.amplitude is not None:
-            curve = follow(system.model, boundary.amplitude, span)
             base[dofs], rate[dofs], value[dofs] = (0.0 if order == 0 else u[dofs]), v[dofs], given
         elif boundary.kind == "FIXED":
-            curve = Constant(0.0)
             base[dofs], value[dofs] = u[dofs], 0.0
         elif order == 0 and span.ramps:
-            curve = Ramp(span.start, span.end, 0.0, 1.0)
             base[dofs], value[dofs] = u[dofs], given - u[dofs]
         elif order == 0:
-            curve = Constant(0.0)
             base[dofs], value[dofs] = given, 0.0
         else:
-            curve = span.rise(0.0, 1.0)
             base[dofs], rate[dofs], value[dofs] = u[dofs], v[dofs], given
-        pair = (order, curve)
-        if pair not in known:
-            known[pair] = len(groups)
-            groups.append(pair)
-        group[dofs] = known[pair]
+        if (boundary.kind, boundary.amplitude) not in of:
+            pair = order, curve_of(system, boundary, span)
+            if pair not in known:
+                known[pair] = len(groups)
+                groups.append(pair)
+            of[boundary.kind, boundary.amplitude] = known[pair]
+        group[dofs] = of[boundary.kind, boundary.amplitude]
     return replace(supports, group=group, base=base, rate=rate, value=value, groups=tuple(groups), start=span.start)
+
+
+def curve_of(system: System, boundary: Boundary, span: Span) -> Curve:
+    """What a boundary condition follows in its step, apart from its place and its value."""
+    if boundary.amplitude is not None:
+        return follow(system.model, boundary.amplitude, span)
+    if boundary.kind == "FIXED" or (KINDS[boundary.kind] == 0 and not span.ramps):
+        return Constant(0.0)
+    return Ramp(span.start, span.end, 0.0, 1.0) if KINDS[boundary.kind] == 0 else span.rise(0.0, 1.0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints, distinct
+from fem.arrays import Flags, Floats, Ints
 from fem.deck.beams import Clamps
 from fem.deck.cards import Card, Field, Row
 from fem.deck.draft import SAME_PLACE, Draft, EquationTerm, StepDraft
@@ -212,7 +212,7 @@ def check_supports(draft: Draft, mesh: Mesh, nodes: Lookup) -> None:
         owners = np.full((2, 6 * len(mesh.node_labels)), -1, dtype=np.int64)
         for number, (entry, place) in enumerate(group):
             dofs = 6 * nodes.members(entry.target) + entry.dof - 1
-            for owner, earlier in [(part, each) for part in owners for each in distinct(part[dofs]).tolist()]:
+            for owner, earlier in [(part, each) for part in owners for each in sorted({*part[dofs].tolist()})]:
                 if earlier >= 0 and contradict(entry, group[earlier][0]):
                     node, axis = divmod(int(dofs[owner[dofs] == earlier][0]), 6)
                     message = f"node {written(draft, mesh, node)}, dof {axis + 1} is prescribed twice in different ways"
@@ -378,7 +378,7 @@ def split_supports(
         clamps.take(part, stiff, entry, place)
         held |= {(node, entry.dof) for node in stiff}
         if len(moving) + len(stiff) < len(named) and not draft.has_failed("RIGID BODY"):
-            if entry.value != 0.0:
+            if entry.value != 0.0 and (clamps.beams or not draft.mistakes):  # after mistakes beams are not known
                 draft.report(Mistake(place, "bars have no rotations 4-6 to prescribe"))
             draft.ignore("*BOUNDARY on rotations 4-6 (bars have none)")
     part.boundaries[:] = kept

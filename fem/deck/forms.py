@@ -90,7 +90,7 @@ def _found(draft: Draft, model: Model) -> Model:
         why = f"form finding needs bars with a section and *ELASTIC as their only law; not so element {names}"
         raise Mistake(first, why)
     ends = mesh.element_nodes[given]
-    held = held_dofs(model)
+    held = held_dofs(model).copy()
     touched = np.isin(np.arange(len(held)), ends)
     held[~touched] = True
     held[ends[mesh.is_of("T2D2")[given]].ravel(), 2] = True  # they stay in their plane

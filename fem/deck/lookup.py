@@ -43,7 +43,8 @@ class Lookup:
         """Indices of a set or label, none if it does not exist (which is reported elsewhere)."""
         if isinstance(target, str):
             return self.sets.get(target, np.zeros(0, np.int64))
-        return self.known(np.array([target], dtype=np.int64))
+        at = int(self.sorted.searchsorted(target))
+        return self.order[at : at + int(at < len(self.sorted) and self.sorted[at] == target)]
 
 
 def build_mesh(draft: Draft) -> Mesh:

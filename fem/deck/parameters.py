@@ -389,7 +389,7 @@ def filler(part: Any) -> Filler | None:
         entries = {key: found for key, item in part.items() if (found := filler(item))}
         return (lambda values: part | {key: fill(values) for key, fill in entries.items()}) if entries else None
     if is_dataclass(part):
-        names = [field.name for field in fields(part)]
+        names = [field.name for field in fields(part) if field.init]
         own = filler({name: getattr(part, name) for name in names})
         return (lambda values: replace(part, **own(values))) if own else None  # type: ignore[type-var]
     if isinstance(part, np.ndarray) and part.dtype == object:

@@ -7,8 +7,10 @@ With d of a bar, t = d/|d|, its director D across it, its spin a; T, D0 and a0 t
     kb  = 2 t1 x t2/(1 + t1.t2),   k = phi/|kb| (A.kb, B.kb),   A = D of bar 1 turned by m/2 about t1,  B = t1 x A
     E   = EI1 (k1 - k1')^2/2l + EI2 (k2 - k2')^2/2l + GJ (m - m')^2/2l + C (m - m') e,   e: strain of both bars
 
-and ' of the shape at rest. With w = (A.kb, B.kb), the components x, y along A, B of a change of t1, along A2, B2 (A, B
-carried from t1 to t2) of one of t2, their differences X, Y and sums P, Q, and with the spins s1, s2 of both frames
+and ' of the shape at rest. (Where sections meet that lie differently, A is turned further by a constant angle, to an
+axis about which both bend without the other; at a body to the axis of the section.) With w = (A.kb, B.kb), the
+components x, y along A, B of a change of t1, along A2, B2 (A, B carried from t1 to t2) of one of t2, their differences
+X, Y and sums P, Q, and with the spins s1, s2 of both frames
 
     w1' = - w1 w2 X/4 + (1 + w1^2/4) Y + w2 (s1 + s2)/2,    w2' = - (1 + w2^2/4) X + w1 w2 Y/4 - w1 (s1 + s2)/2,
     m'  = s2 - s1 + (w1 P + w2 Q)/2
@@ -63,6 +65,7 @@ class Twisted(NamedTuple):
     beside    (k,)     1: a clamp on a body that turns the line; the fourth of the nodes is then one beside the line
     frames    (k, 2)   of both bars, or of the clamp and the bar;  turns (k, 2): -1.0 where the bar runs the other way
     stiffness (k, 3)   EI1/l, EI2/l, GJ/l;  viscosity (k, 3): BETA times these
+    askew     (k,)     constant angle by which A is turned beyond m/2
     rest      (k, 3)   k1', k2', m';  over (k, 2): 1/l of bending and of twist, for tables
     coupling  (k, 4)
     pair      (k, 25)  pair of two of the nodes, -1: they are one, or one is missing
@@ -84,6 +87,7 @@ class Twisted(NamedTuple):
     turns: Floats
     stiffness: Floats
     viscosity: Floats
+    askew: Floats
     rest: Floats
     over: Floats
     coupling: Floats
@@ -226,7 +230,7 @@ def angle_at(k: int, d1: Vector, d2: Vector, a1: float, a2: float, q: Vector, st
     m = state[own] + a2 - a1 + solid(start1, start2, t2, t1)
     c = 1.0 + dot(t1, t2)
     kb, both = scaled(2.0 / c, cross(t1, t2)), blend(0.5, t1, 0.5, t2)
-    h = a1 + 0.5 * m
+    h = a1 + 0.5 * m + group.askew[k]
     cosine, sine = math.cos(h), math.sin(h)
     a, b = blend(cosine, director, sine, normal), blend(cosine, normal, -sine, director)
     wa, wb = dot(a, kb), dot(b, kb)
@@ -715,7 +719,8 @@ def damp(count: int, k: int, scale: float, viscosity: Floats, forms: Floats, roo
 
 NOTHING = Twisted(
     np.zeros((0, 5), np.int64), np.zeros((0, 6)), np.zeros(0, np.int64), np.zeros((0, 3)), np.zeros((0, 2), np.int64),
-    np.zeros((0, 2)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 2)), np.zeros((0, 4)),
+    np.zeros((0, 2)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3)), np.zeros((0, 2)),
+    np.zeros((0, 4)),
     np.zeros((0, 25), np.int64), np.zeros((0, 2), np.int64), np.zeros(0, np.int64), np.zeros((0, 2), np.int64),
     np.zeros((0, 3)),
     np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 11)),
@@ -761,7 +766,7 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Twisted:
     group = Twisted(
         nodes, np.ascontiguousarray(np.column_stack([first, second])), on_body.astype(np.int64), arms, found.frames,
         found.turns,
-        there * found.stiffness, there * found.viscosity, found.rest, found.over, there * own,
+        there * found.stiffness, there * found.viscosity, found.askew, found.rest, found.over, there * own,
         numbered(nodes, pair), aside, np.where(np.arange(len(owner)) < inner, owner, -1),
         np.ascontiguousarray(ends), way, np.ascontiguousarray(count + found.spin), radius,
         inertia, np.array([state]), _begun(found, way), np.zeros((12, 11)), np.zeros((10, 11)),
@@ -830,6 +835,27 @@ def elongations(group: Twisted, u: Floats, moved: Floats) -> Floats:
     """(k, 2) linear elongations of d1 and d2 for displacements ``moved`` from u."""
     ways = group.vectors.reshape(-1, 2, 3) + vectors_at(group, u)
     return np.asarray((ways * vectors_at(group, moved)).sum(axis=2) / np.linalg.norm(ways, axis=2))
+
+
+def pulls(group: Twisted, u: Floats, moved: Any, count: int) -> Any:
+    """(count,) what C adds to T of the elements for displacements ``moved`` from u, linear; they may be complex."""
+    ways = group.vectors.reshape(-1, 2, 3) + vectors_at(group, u)
+    sizes = np.linalg.norm(ways, axis=2, keepdims=True)
+    t, rates = ways / sizes, vectors_at(group, moved) / sizes
+    spins = group.turns * moved[3 * group.spin[group.frames]] / group.radius[group.frames]
+    for k in np.flatnonzero(group.beside).tolist():
+        node, beside = group.nodes[k, [1, 3]]
+        arm, by = (x.reshape(-1, 3)[beside] - x.reshape(-1, 3)[node] for x in (u, moved))
+        arm = arm + group.arms[k]
+        side = np.cross(t[k, 0], arm)
+        spins[k, 0] = side @ (by - (arm @ t[k, 0]) * rates[k, 0]) / (side @ side)
+    bend = np.cross(t[:, 0], t[:, 1]) / (1.0 + (t[:, 0] * t[:, 1]).sum(axis=1, keepdims=True))
+    twist = spins[:, 1] - spins[:, 0] + (bend * rates.sum(axis=1)).sum(axis=1)
+    found, bars = np.zeros(count, twist.dtype), group.bars[group.frames]
+    for which in range(2):
+        is_bar = bars[:, which] >= 0
+        np.add.at(found, bars[is_bar, which], (group.coupling[:, which] * twist)[is_bar])
+    return found
 
 
 def largest_strain(group: Twisted, moved: Floats) -> float:

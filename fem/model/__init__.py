@@ -201,6 +201,7 @@ class Model:
     inherited    what the steps of that run act on
     driven       amplitudes that a program sets during the run, in place of those of ``amplitudes``
     laid         lines that the reader laid in equilibrium (``deck/catenary.py``), for laying them again with finer bars
+    found        what was computed of it and is asked for again
     source       path of the deck; ``digest``: SHA-256 of all bytes it was read from
     text         what it was read from, where that was no file: ``fem.Builder``, ``fem.parse_deck``
     files        real paths of all files it was read from
@@ -257,6 +258,7 @@ class Model:
     inherited: Reach = field(default_factory=Reach, compare=False)
     driven: dict[str, Live] = field(default_factory=dict, compare=False)
     laid: tuple[Any, ...] = field(default=(), compare=False)
+    found: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __repr__(self) -> str:
         kinds = (f"{len(block.labels)} {block.kind}" for block in self.mesh.blocks)
@@ -329,9 +331,13 @@ class Model:
     @property
     def bent_at(self) -> tuple[Ints, Ints]:
         """``nodes`` and ``bars`` of the angles between bars that bend (``beams.Angles``)."""
-        bodies = {body.node for body in self.bodies}
-        clamped = {int(self.mesh.nodes_of(each.target)[0]) for each in self.rotations if each.target not in bodies}
-        return find_angles(self.mesh, clamped, map(self.nodes_on, (*self.bodies, *self.free_bodies)))
+        if "angles" not in self.found:
+            bodies = {body.node for body in self.bodies}
+            clamped = {int(self.mesh.nodes_of(each.target)[0]) for each in self.rotations if each.target not in bodies}
+            at = find_angles(self.mesh, clamped, map(self.nodes_on, (*self.bodies, *self.free_bodies)))
+            self.found["angles"] = at
+        nodes, bars = self.found["angles"]
+        return nodes, bars
 
     def angles(self, lengths: Floats) -> Angles:
         """Angles between bars that bend; lengths: natural lengths of all elements."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
@@ -49,6 +48,7 @@ class Amplitude:
     omega_end: float = 0.0
     duration: float = 0.0
     is_logarithmic: bool = False
+    _pieces: dict[int, tuple[Floats, Floats]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Converts ``points`` that were given as pairs."""
@@ -300,12 +300,17 @@ def combined(parts: Iterable[tuple[Floats, Curve]], time: Floats, shape: tuple[i
     return total
 
 
-@cache
 def _segments(amplitude: Amplitude, integrals: int = 0) -> tuple[Floats, Floats]:
     """Breaks (n,) and coefficients (n + 1, d) of the polynomials before, between and after the points, integrated."""
-    if integrals:
-        breaks, coefficients = _segments(amplitude, integrals - 1)
-        return breaks, _antiderivative(breaks, coefficients)
+    known = amplitude._pieces
+    if integrals not in known:
+        before = _segments(amplitude, integrals - 1) if integrals else _interpolated(amplitude)
+        known[integrals] = (before[0], _antiderivative(*before)) if integrals else before
+    return known[integrals]
+
+
+def _interpolated(amplitude: Amplitude) -> tuple[Floats, Floats]:
+    """The same of an amplitude itself."""
     time, value = amplitude.points.T.copy()
     coefficients = np.zeros(
         (len(time) + 1, {"TABULAR": 2, "USER": 2, "SPLINE": 4, "SMOOTH STEP": 6}[amplitude.definition])

@@ -88,11 +88,13 @@ def held_nodes(model: Model) -> Flags:
 
 def held_dofs(model: Model) -> Flags:
     """(n, 3) dofs that are fixed or have a prescribed motion in at least one step."""
-    held = np.zeros((len(model.mesh.node_labels), 3), bool)
-    for given in (*model.boundaries, *(boundary for step in model.steps for boundary in step.boundaries)):
-        held[model.mesh.nodes_of(given.target), given.dof - 1] = True
-    held[model.pinned] = True
-    return held
+    if "held" not in model.found:
+        model.found["held"] = held = np.zeros((len(model.mesh.node_labels), 3), bool)
+        for given in (*model.boundaries, *(boundary for step in model.steps for boundary in step.boundaries)):
+            held[model.mesh.nodes_of(given.target), given.dof - 1] = True
+        held[model.pinned] = True
+        held.flags.writeable = False
+    return np.asarray(model.found["held"])
 
 
 def support_distance(model: Model, nodes: Ints, held: Flags) -> Floats:

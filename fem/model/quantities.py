@@ -21,7 +21,7 @@ from fem.model.curves import Constant, Follow, evaluate
 from fem.model.facts import natural_lengths
 from fem.model.free_bodies import rotation, rotation_vector, spin
 from fem.model.surroundings import water_at
-from fem.model.twists import find_twists
+from fem.model.twists import find_twists, unit
 
 
 @frozen
@@ -163,8 +163,13 @@ def pull_angles(of: Values) -> tuple[Floats, Floats]:
 
 def moments(of: Values) -> Floats:
     """Moments about the reference nodes of rigid bodies: of the reactions at pinned nodes, of free bodies of those
-    at the ends of their axes, which do not move with the node; zero at other nodes."""
+    at the ends of their axes, which do not move with the node; of clamps in space on their lines (``clamped``); zero
+    at other nodes."""
     found, mesh = np.zeros_like(of["RF"]), of.model.mesh
+    if of.model.bends:
+        at, own = clamped(of)
+        for column, place in enumerate(at.tolist()):
+            found[..., place, :] += own[..., column, :]
     for body in (*of.model.bodies, *of.model.free_bodies):
         (node,) = np.isin(of.indices, mesh.nodes_of(body.node)).nonzero()
         if node.size and (body.corners is None or body.axes):
@@ -173,6 +178,40 @@ def moments(of: Values) -> Floats:
             arms = of["COORD"][..., pinned, :] - middle
             found[..., node, :] = np.cross(arms, of["RF"][..., pinned, :]).sum(axis=-2, keepdims=True)
     return found
+
+
+def clamped(of: Values) -> tuple[Ints, Floats]:
+    """Places among the nodes of k clamps in space, and their moments (..., k, 3) on their lines, without BETA.
+
+    They are dE/d(rotation of the clamp): with ``forces/twist.py``, p = M1 A + M2 B, f = phi/|kb| and n along kb
+    - f p - (1 - f) (p.n) n + M/2 t1 x kb + (f (p x kb).t1/2 - M) t1. A clamp within a line that twists is left out:
+    the tables have the moments of one of its sides only.
+    """
+    mesh, angles, twisted = of.model.mesh, angles_of(of.model).among(of.indices), twisted_at(of.model)
+    (own,) = np.nonzero(angles.nodes[:, 0] < 0)
+    _, node, after = angles.nodes[own].T
+    twists = np.isin(node, twisted)
+    own = own[~twists | (np.bincount(angles.nodes[:, 1])[node] == 1)] if len(own) else own
+    _, node, after = angles.nodes[own].T
+    twists, at = np.isin(node, twisted), of.indices.searchsorted(node)
+    t1 = unit(mesh.coordinates[after] - mesh.coordinates[node])
+    t2 = unit(of["COORD"][..., of.indices.searchsorted(after), :] - of["COORD"][..., at, :])
+    cosine = (t1 * t2).sum(axis=-1, keepdims=True)
+    kb = 2.0 * np.cross(t1, t2) / (1.0 + cosine)
+    size = np.linalg.norm(kb, axis=-1, keepdims=True)
+    n = np.divide(kb, size, out=np.zeros_like(kb), where=size > 0.0)
+    phi, torque = 2.0 * np.arctan(size / 2.0), np.zeros_like(size)
+    f, p = np.divide(phi, size, out=np.ones_like(size), where=size > 0.0), phi / angles.softness[own, None] * n
+    if twists.any():
+        moments, half, d = of["SMT"][..., at, :], 0.5 * of["SPT"][..., at, 2:], of["SDT"][..., at, :]
+        a = np.cos(half) * d - np.sin(half) * np.cross(t2, d)
+        a = a - (a * t1).sum(axis=-1, keepdims=True) / (1.0 + cosine) * (t1 + t2)
+        way = np.where(mesh.element_nodes[angles.bars[own, 1], 0] == node, 1.0, -1.0)[:, None]
+        whole = way * moments[..., :1] * a + moments[..., 1:2] * np.cross(t1, a)
+        p, torque = np.where(twists[:, None], whole, p), np.where(twists[:, None], moments[..., 2:], torque)
+    across = f * p + (1.0 - f) * (p * n).sum(axis=-1, keepdims=True) * n
+    along = 0.5 * (np.cross(f * p, kb) * t1).sum(axis=-1, keepdims=True) - torque
+    return at, 0.5 * torque * np.cross(t1, kb) - across + along * t1
 
 
 _angles: list[tuple[Model, Angles]] = []

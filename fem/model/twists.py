@@ -23,6 +23,8 @@ from fem.model.mesh import Mesh
 
 BENT = 1e-4
 """Largest bend [radians] of a line that counts as straight: coordinates in decks have few digits."""
+FOLDED = np.radians(177.0)
+"""Bend beyond which a line is folded back on itself (forces begin to be refused at 177.4 degrees)."""
 N1 = (0.0, 0.0, -1.0)
 """The direction of the first axis of sections that are not round and name none (as in Abaqus)."""
 ALONG = 1e-6
@@ -52,6 +54,7 @@ class Twists(NamedTuple):
     bars   (q,)    the element of each spin;  node (q,): the node of a clamp that holds the twist, else -1
     radius (q,)    r, spins are counted as lengths r a;  polar (q,): I11 + I22
     rest   (k, 3)  curvatures (times l) about n1 and n2, and twist, at rest;  twist (k,): in the deck
+    askew  (k,)    angle from half-way between both directors to the first of the axes about which an angle bends
     stiffness (k, 3)  EI1/l, EI2/l, GJ/l, 0 where the twist is free;  viscosity (k, 3)  BETA times these
     over   (k, 2)  1/l of bending and of twist
     rests_straight (k,)  straight at rest
@@ -68,6 +71,7 @@ class Twists(NamedTuple):
     radius: Floats
     polar: Floats
     rest: Floats
+    askew: Floats
     twist: Floats
     stiffness: Floats
     viscosity: Floats
@@ -90,9 +94,9 @@ def across(t: Floats) -> Floats:
     return unit(axis - (axis @ t) * t)
 
 
-def curvatures(t1: Floats, t2: Floats, director: Floats, twist: Floats) -> tuple[Floats, Floats]:
-    """phi/|kb| (A.kb, B.kb) of angles, as in ``forces/twist.py``; director (k, 3): of the first bars."""
-    cosine, turned = (t1 * t2).sum(axis=1, keepdims=True), twist[:, None] / 2.0
+def curvatures(t1: Floats, t2: Floats, director: Floats, turn: Floats) -> tuple[Floats, Floats]:
+    """phi/|kb| (A.kb, B.kb) of angles, as in ``forces/twist.py``; director (k, 3): of first bars, turn (k,): to A."""
+    cosine, turned = (t1 * t2).sum(axis=1, keepdims=True), turn[:, None]
     kb = 2.0 * np.cross(t1, t2) / (1.0 + cosine)
     normal = np.cross(t1, director)
     a, b = (np.cos(turned) * one + np.sin(turned) * other for one, other in ((director, normal), (normal, -director)))
@@ -114,7 +118,8 @@ def find_twists(model: Any, lengths: Floats) -> Twists | None:
     inner = np.flatnonzero(bars[:, 0] >= 0)
     lines = _lines(bars, inner)
     straight = straightened(model.sections, mesh, bars)
-    bent = (bends(mesh, nodes) > BENT) & ~straight
+    phi = bends(mesh, nodes)
+    bent = (phi > BENT) & ~straight
     beside = _beside(model, nodes, bars)
     holds = _holding(model, nodes) | (beside >= 0)
     chosen = list[int]()
@@ -142,7 +147,12 @@ def find_twists(model: Any, lengths: Floats) -> Twists | None:
             chosen += line.angles
     if not chosen:
         return None
-    return _made(model, np.array(sorted(chosen), np.int64), own, holds, beside, straight, lengths)
+    angles = np.array(sorted(chosen), np.int64)
+    is_finite = (np.isfinite(lengths[bars]) | (bars < 0)).all(axis=1)
+    for at in angles[~(is_finite & (phi < FOLDED))[angles]][:1].tolist():
+        what = "it is folded back on itself" if is_finite[at] else "it is too long for numbers"
+        raise NoTwist(what, int(bars[at, 1]))
+    return _made(model, angles, own, holds, beside, straight, lengths)
 
 
 def beside_n1(model: Any, found: Twists) -> tuple[int, int, float] | None:
@@ -295,31 +305,58 @@ def _made(
     named = np.array([_n1(own[int(i)]) != _n1(own[int(j)]) for i, j in zip(first, bars[:, 1], strict=True)], bool)
     named |= beside >= 0
     straight = straight[chosen]
-    rest = np.column_stack([*curvatures(t1, t2, start, twist), twist])
-    rest[straight, :2], rest[straight & ~named, 2] = 0.0, 0.0
+    turned = np.where(straight & ~named, 0.0, twist)
     angles = angles_of(mesh, model.bent_at, model.sections, model.materials, lengths)
     other = [replace(section, inertia=section.second or section.inertia) for section in model.sections]
     second = angles_of(mesh, model.bent_at, other, model.materials, lengths)
-    shear, beta = np.ones(len(way)), np.zeros(len(way))
+    shear, beta, bend = np.ones(len(way)), np.zeros(len(way)), np.ones((len(way), 2))
     for section in (each for each in model.sections if each.torsion):
-        material = model.materials[section.material]
-        shear[mesh.element_sets[section.element_set]] = shear_modulus(section, material) * section.torsion
-        beta[mesh.element_sets[section.element_set]] = material.beta
+        material, its = model.materials[section.material], mesh.element_sets[section.element_set]
+        shear[its], beta[its] = shear_modulus(section, material) * section.torsion, material.beta
+        bend[its] = material.young * np.array([section.inertia, section.second or section.inertia])
     halves = np.where(bars >= 0, 0.5 * lengths[bars], 0.0) / shear[bars]
     soft = halves.sum(axis=1)
     torsion = np.where((bars[:, 0] < 0) & ~holds, 0.0, 1.0 / soft)
     damped = np.where(torsion > 0.0, (beta[bars] * halves).sum(axis=1) / soft**2, 0.0)
     stiffness = np.column_stack([1.0 / angles.softness[chosen], 1.0 / second.softness[chosen], torsion])
     viscosity = np.column_stack([angles.viscosity[chosen], second.viscosity[chosen], damped])
+    askew, joints = 0.5 * turned, np.flatnonzero((turned != 0.0) & (bars[:, 0] >= 0))
+    if len(joints):
+        two, of = bars[joints], turned[joints]
+        soft = 0.5 * lengths[two][..., None] / bend[two]
+        more = principal(soft, of)
+        askew[joints] += more
+        softness, slow = summed(soft, of, more), summed(beta[two][..., None] * soft, of, more)
+        stiffness[joints, :2], viscosity[joints, :2] = 1.0 / softness, slow / softness**2
+    rest = np.column_stack([*curvatures(t1, t2, start, 0.5 * twist + askew), turned])
+    rest[straight, :2] = 0.0
     polar = np.array([own[int(bar)].inertia + (own[int(bar)].second or own[int(bar)].inertia) for bar in owner])
     radius = np.sqrt(polar / np.array([own[int(bar)].area for bar in owner]))
     halves = np.where(bars >= 0, 0.5 * lengths[bars], 0.0).sum(axis=1)
     over = np.column_stack([1.0 / angles.length[chosen], 1.0 / halves])
     directors = np.concatenate([director, start[clamps]])
     return Twists(
-        chosen, frames, turns, beside, spin, directors, owner, node, radius, polar, rest, twist, stiffness, viscosity,
-        over, straight,
+        chosen, frames, turns, beside, spin, directors, owner, node, radius, polar, rest, askew, twist, stiffness,
+        viscosity, over, straight,
     )  # fmt: skip
+
+
+def summed(soft: Floats, turn: Floats, angle: Floats) -> Floats:
+    """(k, 2) what two bars in a row give way to moments about two axes, turned by ``angle`` from those of the second;
+    soft (k, 2, 2): of each bar about its own axes, ``turn`` (k,): from those of the first to those of the second."""
+    found = np.zeros((len(soft), 2))
+    for bar, at in ((0, angle + turn), (1, angle)):
+        square = np.column_stack([np.cos(at) ** 2, np.sin(at) ** 2])
+        found += np.column_stack([(soft[:, bar] * square).sum(axis=1), (soft[:, bar, ::-1] * square).sum(axis=1)])
+    return found
+
+
+def principal(soft: Floats, turn: Floats) -> Floats:
+    """(k,) angle, up to 45 degrees, to the axes about which moments bend two bars about themselves only."""
+    unlike = soft[:, :, 0] - soft[:, :, 1]
+    x, y = unlike[:, 1] + unlike[:, 0] * np.cos(2.0 * turn), -unlike[:, 0] * np.sin(2.0 * turn)
+    sign = np.where(x < 0.0, -1.0, 1.0)
+    return np.where(np.hypot(x, y) > 1e-9 * soft.sum(axis=(1, 2)), 0.5 * np.arctan2(sign * y, sign * x), 0.0)
 
 
 def _n1(section: Any) -> tuple[float, ...] | None:

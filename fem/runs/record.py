@@ -296,7 +296,7 @@ def as_record(acting: Acting | None, prints: bool) -> dict[str, Any] | None:
     if acting is None or (len(acting.mass) > MOST_ELEMENTS and not prints):
         return None
     loads = [
-        {"nodes": rows_of(nodes), "elements": rows_of(elements), "curve": {type(curve).__name__: asdict(curve)}}
+        {"nodes": rows_of(nodes), "elements": rows_of(elements), "curve": {type(curve).__name__: given_of(curve)}}
         for nodes, elements, curve in acting.forces
     ]
     arrays = {name: text_of(getattr(acting, name)) for name in ("mass", *NUMBERS)}
@@ -313,6 +313,11 @@ def from_record(record: Mapping[str, Any], nodes: int) -> Acting:
     damping, springs, constants, labels = (numbers_of(record[name]) for name in NUMBERS)
     pairs = springs.astype(np.int64).reshape(-1, 2), constants.reshape(-1, 2), labels.astype(np.int64)
     return Acting(mass, damping, forces, *pairs, bool(record["is_middle"]), str(record["obstacle"]))
+
+
+def given_of(curve: Any) -> dict[str, Any]:
+    """Its fields, without what was computed from them."""
+    return asdict(curve, dict_factory=lambda pairs: {name: value for name, value in pairs if name[0] != "_"})
 
 
 def curve_of(record: Mapping[str, Any]) -> Curve:

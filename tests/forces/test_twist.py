@@ -221,12 +221,18 @@ SPEEDS = np.random.default_rng(2).normal(size=(5, 3))
 SPEEDS -= SPEEDS.mean(axis=0)
 
 
-def flight(scheme: str, dt: float, period: float = 0.05) -> tuple[float, float]:
-    """Errors of energy and angular momentum, relative, of a bent rod with three stiffnesses in free flight."""
-    speeds = "\n".join(f"{i + 1}, {c + 1}, {float(v)!r}" for i, each in enumerate(SPEEDS) for c, v in enumerate(each))
+def flying(scheme: str, dt: float, period: float = 0.05, wind: np.ndarray | float = 0.0) -> fem.Model:
+    """A bent rod with three stiffnesses in free flight, with a velocity more at all nodes."""
+    moves = np.ndenumerate(SPEEDS + wind)
+    speeds = "\n".join(f"{i + 1}, {c + 1}, {float(v)!r}" for (i, c), v in moves)
     steps = f"*STEP, NLGEOM\n*DYNAMIC, DIRECT, {scheme}\n{dt!r}, {period!r}\n*CONTROLS, RESI_GLOB_RELA=1e-12"
     text = rod(supports="", steps=f"*INITIAL CONDITIONS, TYPE=VELOCITY\n{speeds}\n{steps}\n*END STEP")
-    run = Run(fem.parse_deck(text.replace("*BOUNDARY\n\n", "")), SilentSink(), NO_WISHES)
+    return fem.parse_deck(text.replace("*BOUNDARY\n\n", ""))
+
+
+def flight(scheme: str, dt: float) -> tuple[float, float]:
+    """Errors of energy and angular momentum, relative."""
+    run = Run(flying(scheme, dt), SilentSink(), NO_WISHES)
     system, count = run.system, run.system.shown
     spin = angular(system, np.zeros(system.size), np.concatenate([SPEEDS.ravel(), np.zeros(system.size - 3 * count)]))
     run.run()
@@ -256,6 +262,17 @@ def test_free_flight_keeps_energy_and_angular_momentum():
     assert momenta[1] < 1e-5
     _, momenta = np.transpose([flight("TIME INTEGRATOR=NEWMARK", dt) for dt in (0.005, 0.0025)])
     assert order_of(momenta) == pytest.approx(2.0, abs=0.2)
+
+
+@pytest.mark.parametrize("scheme", ["TIME INTEGRATOR=ENERGY MOMENTUM", "ALPHA=-0.05"])
+def test_a_uniform_velocity_changes_nothing(scheme):
+    wind = np.array([3.0, -2.0, 1.0])
+    still, blown = (fem.run(flying(scheme, 0.005, wind=each)) for each in (0.0 * wind, wind))
+    assert np.abs(still.u[-1]).max() > 0.05
+    drift = still.time[:, None, None] * wind
+    assert blown.u.reshape(len(drift), -1, 3)[:, :5] - drift == pytest.approx(
+        still.u.reshape(len(drift), -1, 3)[:, :5], abs=1e-11
+    )
 
 
 def test_a_clamp_that_turns_once_brings_a_loaded_bent_rod_back():
@@ -516,17 +533,73 @@ def test_tension_and_torque_of_a_line_with_coupling(more, supports):
         assert twist == pytest.approx(-coupling * strains / torsion, rel=1e-9)
 
 
-@pytest.mark.parametrize("coupling", [0.0, 3.0])
-def test_harmonic_motion_of_a_line_that_twists(coupling):
-    """At 1e-4 of the lowest frequency its amplitude is the static change of places; with COUPLING T is told."""
+@pytest.mark.parametrize(
+    ("coupling", "supports"), [(0.0, "1, ENCASTRE"), (3.0, "1, ENCASTRE\n5, 4, 6"), (3.0, ON_BODY)]
+)
+def test_harmonic_motion_of_a_line_that_twists(coupling, supports):
+    """At 1e-4 of the lowest frequency its amplitude is the static change of places and of T, to which C belongs."""
     push, load = 1e-4, "*CLOAD\n5, 2, {0!r}\n5, 3, {1!r}"
-    still = "*STEP, NLGEOM\n*STATIC\n1., 1.\n*CONTROLS, RESI_GLOB_RELA=1e-12\n{0}\n*NODE PRINT, NSET=ALL\nU\n*END STEP"
-    tips = [
-        fem.run(fem.parse_deck(rod(coupling=coupling, steps=still.format(load.format(size, 0.3))))).of_node(5)[-1]
-        for size in (push, -push)
-    ]
-    steady = f"\n*STEP\n*STEADY STATE DYNAMICS, DIRECT\n1e-5, 1e-5, 1\n*CLOAD\n5, 2, {push!r}\n*NODE PRINT, NSET=ALL\nU"
-    text = rod(coupling=coupling, steps=still.format(load.format(0.0, 0.3)) + steady + "\n*END STEP")
+    asks = "*NODE PRINT, NSET=ALL\nU\n*EL PRINT, ELSET=LINE\nE, T\n*END STEP"
+    still = f"*STEP, NLGEOM\n*STATIC\n1., 1.\n*CONTROLS, RESI_GLOB_RELA=1e-12\n{{0}}\n{asks}"
+    bent = [rod(coupling=coupling, supports=supports, steps=still.format(load.format(at, 0.3))) for at in (push, -push)]
+    one, two = (fem.run(fem.parse_deck(text)) for text in bent)
+    steady = f"\n*STEP\n*STEADY STATE DYNAMICS, DIRECT\n1e-5, 1e-5, 1\n*CLOAD\n5, 2, {push!r}\n{asks}"
+    text = rod(coupling=coupling, supports=supports, steps=still.format(load.format(0.0, 0.3)) + steady)
+    answer = fem.run(fem.parse_deck(text)).responses[0]
+    change = 0.5 * (one.of_node(5)[-1] - two.of_node(5)[-1])
+    assert answer.motion[0, 4] == pytest.approx(change, abs=1e-4 * np.abs(change).max())
+    pulls = [0.5 * (one.of_element(bar, "T")[-1] - two.of_element(bar, "T")[-1]) for bar in range(1, 5)]
+    assert answer.values[:, 3] == pytest.approx(np.array(pulls), abs=1e-4 * np.abs(pulls).max())
+
+
+@pytest.mark.parametrize(("torsion", "order"), [(0.02, (1, -1)), (0.02, (-1, 1)), (0.0, (1, -1))])
+def test_moments_of_a_clamp_balance_those_of_the_loads(torsion, order):
+    """RM, about the clamp: exact for a curved line with three stiffnesses, and for one that only bends."""
+    places, push = PLACES if torsion else STRAIGHT[:5], np.array([0.5, 2.0, -1.5])
+    acting = "*CLOAD\n" + "\n".join(f"5, {axis}, {float(force)!r}" for axis, force in enumerate(push, 1))
+    steps = STATIC.format(increment=0.25, acting=acting).replace("SMT", "SMT, RM")
+    numbers = f"1., 0.01, 0., {0.025 if torsion else 0.01}, {torsion}"
+    text = rod(places, N1 if torsion else None, order=order, numbers=numbers, steps=steps)
     history = fem.run(fem.parse_deck(text))
-    assert history.responses[0].motion[0, 4] == pytest.approx(0.5 * (tips[0] - tips[1]), rel=1e-4)
-    assert any("T of lines with COUPLING is EA e" in notice for notice in history.notices) == (coupling > 0.0)
+    exact = -np.cross(places[4] + history.of_node(5)[-1] - places[0], push)
+    assert history.of_node(1, "RM")[-1] == pytest.approx(exact, abs=1e-9 * np.abs(exact).max())
+    assert np.abs(history.of_node(5)[-1]).max() > 0.2
+
+
+@pytest.mark.parametrize(("dof", "stiffness"), [(5, 25.0), (6, 10.0)])
+def test_a_body_holds_a_flat_section_by_its_axes(dof, stiffness):
+    """A moment on a body at the tip turns it by M L/EI about this axis and no other; of second order, 5 bars."""
+    moment = 0.5
+    more, acting = INERTIA + BODY, f"*CLOAD\n9, {dof}, {moment!r}"
+    steps = STATIC.format(increment=0.5, acting=acting).replace("U,", "U, UR,")
+    text = rod(STRAIGHT, np.array([0.0, 0.0, 1.0]), numbers="1., 0.01, 0., 0.025, 0.02", more=more, steps=steps)
+    turn = fem.run(fem.parse_deck(text)).of_node(9, "UR")[-1]
+    assert turn[dof - 4] == pytest.approx(moment * 2.0 / stiffness, rel=2e-2)
+    assert np.abs(np.delete(turn, dof - 4)).max() < 1e-9
+
+
+@pytest.mark.parametrize("turn", [0.5, 0.5 * np.pi])
+def test_sections_that_lie_differently_meet(turn):
+    """Tip of a straight cantilever of two halves: the sum of squares of arms over both stiffnesses of each half."""
+    errors = []
+    for bars in (10, 20):
+        places = np.column_stack([np.linspace(0.0, 2.0, bars + 1), *np.zeros((2, bars + 1))])
+        second = np.array([0.0, np.sin(turn), np.cos(turn)])
+        half = ", ".join(map(str, range(bars // 2 + 1, bars + 1)))
+        more = f"*ELSET, ELSET=FAR\n{half}\n*BEAM GENERAL SECTION, ELSET=FAR, DENSITY=1.\n1., 0.002, 0., 0.02, 0.02\n"
+        more += ", ".join(map(repr, map(float, second))) + "\n1000., 400."
+        near = ", ".join(map(str, range(1, bars // 2 + 1)))
+        near = f"*ELSET, ELSET=NEAR\n{near}\n*BEAM GENERAL SECTION, ELSET=NEAR"
+        steps = STATIC.format(increment=1.0, acting=f"*CLOAD\n{bars + 1}, 2, 1e-4")
+        text = rod(
+            places, np.array([0.0, 0.0, 1.0]), order=(1,), numbers="1., 0.01, 0., 0.004, 0.02", more=more, steps=steps
+        )
+        text = text.replace("*BEAM GENERAL SECTION, ELSET=LINE", near, 1)
+        tip = fem.run(fem.parse_deck(text)).of_node(bars + 1)[-1]
+        exact = np.zeros(3)
+        for n1, (i1, i2), arms in (([0.0, 0.0, 1.0], (10.0, 4.0), 7.0), (second, (2.0, 20.0), 1.0)):
+            n2 = np.cross([1.0, 0.0, 0.0], n1)
+            exact += 1e-4 * arms / 3.0 * (n2[1] * n2 / i1 + n1[1] * np.array(n1) / i2)
+        errors.append(np.abs(tip - exact).max() / np.abs(exact).max())
+    assert errors[1] < 4e-3
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.2)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import fem
+from fem.deck import read_deck
 from validation.references.torsion import hung_rod, spring_stiffness
 
 INPUTS = Path(__file__).resolve().parents[2] / "inputs"
@@ -59,3 +61,54 @@ def test_a_hose_between_ends_that_turn():
     assert middle == pytest.approx(height, rel=5e-3)
     aside = max(abs(history.of_node(node)[-1][1]) for node in range(1, 32))
     assert aside > 0.05  # out of its plane
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("bottom", "told"), [(1e300, "too long for numbers"), (-1e100, "folded back on itself")])
+def test_a_hose_that_has_no_shape_is_refused(bottom, told):
+    with pytest.raises(fem.DeckError, match=told):
+        read_deck(INPUTS / "turned_hose.inp", {"bottom": bottom})
+
+
+def turned(text):
+    """The deck with y in place of x, z of y and x of z."""
+    found, card = [], ""
+    for line in text.splitlines():
+        if line.startswith("*"):
+            card = card if line.startswith("**") else line.split(",")[0]
+        elif (fields := line.split(", ")) and card in ("*NODE", "*ROTARY INERTIA", "*DLOAD"):
+            line = ", ".join([*fields[:-3], fields[-1], *fields[-3:-1]])
+        elif card == "*BOUNDARY" and fields[1].isdigit() and fields[1:3] != ["4", "6"]:
+            line = ", ".join(
+                [fields[0], *(str(int(dof) + (-2 if dof in "36" else 1)) for dof in fields[1:3]), *fields[3:]]
+            )
+        found.append(line)
+    return "\n".join(found)
+
+
+def backwards(text):
+    """The deck whose elements run from their second to their first node."""
+    return text.replace("*ELEMENT, TYPE=B31\n1, 1, 2\n", "*ELEMENT, TYPE=B31\n1, 2, 1\n")
+
+
+def shuffled(text):
+    """The deck with the lines of its nodes in another order, which is that of unknowns."""
+    head, nodes, rest = re.split(r"(?<=NSET=ALL\n)|(?=\*ELEMENT)", text, maxsplit=2)
+    lines = nodes.splitlines()
+    return head + "\n".join(lines[::2] + lines[1::2]) + "\n" + rest
+
+
+@pytest.mark.parametrize(("name", "other"), [
+    ("helical_spring", turned), ("crane_hook", turned), ("turned_hose", turned), ("helical_spring", backwards),
+    ("crane_hook", backwards), ("turned_hose", backwards), ("helical_spring", shuffled),
+])  # fmt: skip
+def test_axes_and_orders_change_nothing(name, other):
+    """Displacements of all nodes of the deck, of the last row."""
+    text = (INPUTS / f"{name}.inp").read_text()
+    one, two = (fem.run(fem.parse_deck(each)) for each in (text, other(text)))
+    assert other(text) != text
+    labels = [label for label in one.mesh.node_labels.tolist() if label <= 100]
+    moved, found = (np.array([each.of_node(label)[-1] for label in labels]) for each in (one, two))
+    assert found == pytest.approx(
+        np.roll(moved, 1, axis=1) if other is turned else moved, abs=1e-7 * np.abs(moved).max()
+    )

@@ -23,7 +23,7 @@ from fem.runs import write as run_files
 from fem.runs.checkpoint import changed_parts, digests_of, parts_of, read_checkpoint
 from fem.runs.run_record import versions
 from fem.solve.checkpoint import TYPES
-from tests.solve.test_going_on import contents, crashing
+from tests.solve.test_going_on import TWISTED, contents, crashing
 
 WRITE = "*RESTART, WRITE\n"
 READ = "*RESTART, READ"
@@ -65,6 +65,7 @@ def slack_then_taut(count: int) -> str:
 
 
 DECKS = {"several": several(20), "ropes": slack_then_taut(30)} | card_decks(8)
+DECKS |= {path.stem: path.read_text() for path in TWISTED[1:]}
 SPLITS = [(name, last) for name, deck in DECKS.items() for last in range(1, len(parts(deck)[1]))]
 WITHOUT_MODES = ("water and wind", 3), ("water and wind", 4)
 """Where the second deck would superpose modes that it does not look for."""
@@ -276,7 +277,7 @@ def test_the_earlier_deck_and_its_includes_are_files_of_the_new_one() -> None:
 FAIRLEADS = read_deck(Path(__file__).parents[2] / "inputs" / "driven_fairleads.inp")
 CHANGEABLE = {
     "amplitudes", "heading", "time_points", "files", "digest", "restart_every", "parameters", "inherited", "notices",
-    "steps", "earlier", "extensions", "failures", "source", "driven", "laid", "text",
+    "steps", "earlier", "extensions", "failures", "source", "driven", "laid", "text", "found",
 }  # fmt: skip
 """Fields of a model that may differ in a run that goes on from another one."""
 

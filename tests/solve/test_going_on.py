@@ -40,7 +40,9 @@ from fem.solve.schemes import SCHEMES
 from fem.solve.step_run import StepRun
 
 SIZE = 24
-DECKS = decks(SIZE) | card_decks(SIZE // 3)
+TWISTED = [Path(__file__).parents[2] / f"inputs/{name}.inp" for name in ("helical_spring", "crane_hook", "turned_hose")]
+DECKS = decks(SIZE) | card_decks(SIZE // 3) | {path.stem: path.read_text() for path in TWISTED}
+DECKS["helical_spring"] = DECKS["helical_spring"].replace("\n0.5, 1.\n", "\n0.1, 1.\n")
 
 
 class Crash(Exception):

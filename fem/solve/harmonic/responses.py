@@ -19,6 +19,7 @@ from fem.forces.bar import AREA, CONJUGATE, INV_LENGTH, MINUS, PLUS, PULL, P, ba
 from fem.forces.families import FAMILIES, FIRST
 from fem.forces.laws import GREEN, LEG, LINEAR, LOG
 from fem.forces.springs import DAMPING, spring_slopes
+from fem.forces.twist import TWIST, pulls
 from fem.linear.factors import equilibrated
 from fem.model import SteadyState, Step
 from fem.model.curves import evaluate
@@ -294,6 +295,9 @@ def element_values(small: Small, of_bars: Complexes, answer: Amplitudes, omega: 
     force = (spring_slopes(small.stage.work.u, springs) + 1j * omega * springs.constants[:, DAMPING]) * apart
     of_springs = np.column_stack([apart, force, force, force])
     found[kind == SPRING_FAMILY] = of_springs[index[kind == SPRING_FAMILY]]
+    if system.families is not None and system.twists is not None:
+        group = system.families[FAMILIES.index(TWIST)]
+        found[:, 3] += pulls(group, small.stage.work.u, answer.u, len(found))
     found[system.gone] = 0.0
     return found
 
@@ -341,8 +345,6 @@ def responses(
     superposition = superposed(small, found, procedure) if found else None
     small = superposition.small if superposition else small
     unbalance = unbalanced(small)
-    if stage.system.twists is not None and any(section.coupling for section in stage.system.model.sections):
-        notify("*STEADY STATE DYNAMICS: T of lines with COUPLING is EA e, without C times their twist")
     bars, guess = BarStates(small), np.zeros(small.shapes.shape[1], complex)
     failed, slack, beyond = list[float](), dict[int, float](), list[tuple[float, float]]()
     for frequency, omega in zip(frequencies.tolist(), omegas.tolist(), strict=True):
