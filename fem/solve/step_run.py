@@ -22,6 +22,7 @@ from fem.runs.record import Event, StepStart
 from fem.runs.schedule import NEVER, Schedule
 from fem.solve import advice, outcome, rope_states, start
 from fem.solve.clock import BALANCES, CHUNK_NUMBERS, CHUNK_SECONDS, LONGEST_CHUNK, Clock, ErrorClock, increments
+from fem.solve.corners import corners_of, unseen_notice
 from fem.solve.energy_watch import EnergyWatch
 from fem.solve.momenta import MomentumWatch
 from fem.solve.newton import groups
@@ -205,6 +206,8 @@ class StepRun(StepState):
         carried, is_first = motion.u.copy(), not self.whole.has_started
         stage, instant = self.settle(self.plan, now, is_first)
         dynamic = self.step.dynamic
+        if isinstance(self.clock, Clock) and self.clock.is_direct and self.sink.hears_notices:
+            self.notify(warning(unseen_notice(corners_of(stage.environment, now, self.clock.end), self.clock.dt)))
         if dynamic and self.sink.hears_notices:
             self.notify(advice.snap_notice(stage, dynamic, self.clock.dt))
             self.notify(warning(coarse_swing(self.system.model, dynamic)))
