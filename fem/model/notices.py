@@ -20,6 +20,7 @@ from fem.model.curves import Follow, evaluate
 from fem.model.facts import natural_lengths, of_sections
 from fem.model.mesh import BARS, BEAMS
 from fem.model.steps import Controls, Dynamic, Step
+from fem.model.surroundings import components_of
 
 WARNING = "warning: "
 
@@ -123,6 +124,58 @@ def coarse_swing(model: Model, procedure: Dynamic | None) -> str:
         f"dt = {procedure.dt:g} is longer than a twentieth of the slowest swing period (about {period:.3g}: 2 pi "
         f"sqrt(L/g), L from a support to node {farthest}): increments do not resolve the motion"
     )
+
+
+PARTS = 8
+"""Equal increments have to be this many in a wave: with fewer they see little of its crests, with one nothing."""
+
+
+def coarse_waves(model: Model, procedure: Dynamic | None) -> str:
+    """Warning that equal increments are too long for the waves: an eighth of their mean period, 2 pi sqrt(m0/m2)."""
+    if not (procedure and procedure.direct and model.waves and model.water):
+        return ""
+    omega, _, amplitude, *_ = components_of(model.waves, model.water).T
+    if not amplitude.any():
+        return ""
+    period = 2.0 * math.pi * math.sqrt((amplitude**2).sum() / ((amplitude * omega) ** 2).sum())
+    if PARTS * procedure.dt <= period:
+        return ""
+    return (
+        f"dt = {procedure.dt:g} is longer than an eighth of the mean period of the waves ({period:.3g}): increments "
+        "see the waves at their ends only, and do not follow them"
+    )
+
+
+UPRIGHT = 0.99
+"""Cosine of the angle from the vertical, above which GRAV is weight."""
+OTHER_GRAVITY = 2.0
+"""A factor between the gravity of water and that of weights that no safety factor explains."""
+
+
+def of_gravity(model: Model) -> Iterator[str]:
+    """Warnings of weights that act twice, and of water whose gravity is not that of the weights."""
+    mesh, found = model.mesh, set[float]()
+    for number, step in enumerate(model.steps, start=1):
+        acting = [load for load in step.distributed_loads if load.kind == "GRAV" and load.value and not step.harmonic]
+        found |= {abs(load.value) for load in acting if abs(load.direction[mesh.up]) > UPRIGHT}
+        times: dict[tuple[object, ...], Ints] = {}
+        for load in acting:
+            way = np.sign(load.value) * np.array(load.direction)
+            counts = times.setdefault((load.amplitude, *np.round(way, 9)), np.zeros(len(mesh.element_labels), int))
+            every = load.target is None
+            counts[slice(None) if every else mesh.elements_of(load.target or 0)] += 1
+        for counts in times.values():
+            if counts.max(initial=0) > 1:
+                names = listed(mesh.element_names[counts > 1], LISTED)
+                yield warning(
+                    f"step {number}: GRAV acts {counts.max()} times in the same direction on element {names}: the "
+                    "values are added up (sets overlap, or a blank set means all elements)"
+                )
+    g = model.water.gravity if model.water else 0.0
+    if g and found and not 1.0 / OTHER_GRAVITY < g / max(found) < OTHER_GRAVITY:
+        yield warning(
+            f"*AQUA has the gravity {g:g}, GRAV has {max(found):g}: the data line is seabed, still level, g, density"
+        )
 
 
 NO_JUMP = 1e-9

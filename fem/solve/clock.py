@@ -249,9 +249,9 @@ class ErrorClock(Clock):
         controls: Controls,
         start: float,
         instants: Floats,
-        corners: tuple[Corners, ...],
         stage: StepSystem,
         motion: Motion,
+        corners: tuple[Corners, ...] = (),
     ) -> None:
         super().__init__(procedure, controls, start, instants, corners)
         self.smallest = procedure.dt_min or min(self.smallest, 1e-5 * procedure.period)
@@ -335,7 +335,7 @@ def clock_of(
     """The clock of a step."""
     corners = corners_of(stage.environment, start, start + procedure.period)
     if controls.time_error and not (procedure.direct or goes_by_convergence(procedure, controls)):
-        return ErrorClock(procedure, controls, start, instants, corners, stage, motion)
+        return ErrorClock(procedure, controls, start, instants, stage, motion, corners)
     return Clock(procedure, controls, start, instants, corners)
 
 

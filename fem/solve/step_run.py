@@ -15,7 +15,7 @@ from fem.compiled.interpreted import work
 from fem.errors import ModelError, NoConvergence, OutOfIncrements, listed
 from fem.forces.families import as_they_rest
 from fem.linear.choice import BICGSTAB, CG
-from fem.model.notices import coarse_swing, of_step, warning
+from fem.model.notices import coarse_swing, coarse_waves, of_step, warning
 from fem.model.steps import MOST_INCREMENTS
 from fem.model.taut_starts import told_of_starts
 from fem.runs.record import Event, StepStart
@@ -211,6 +211,7 @@ class StepRun(StepState):
         if dynamic and self.sink.hears_notices:
             self.notify(advice.snap_notice(stage, dynamic, self.clock.dt))
             self.notify(warning(coarse_swing(self.system.model, dynamic)))
+            self.notify(warning(coarse_waves(self.system.model, dynamic)))
             self.notify(told_of_starts(self.system.model) if self.number == 1 else "")
             self.notify(advice.pace_notice(self.clock))
         jumped = motion.u.copy()
@@ -270,6 +271,7 @@ class StepRun(StepState):
         if dynamic:
             if self.at_start:
                 self.at_start.hold(motion, now)
+            self.notify(start.told_of_speeds(stage, motion, now) if is_first else "")
             has_ropes = len(rope_states.ropes_of(self.system)) > 0
             self.notify(warning(start.start_supports(stage, motion, now, is_first, has_ropes)))
             may_jump = not (is_first or self.at_start)
