@@ -61,7 +61,7 @@ class Corners:
         line = first + (last - first) * (self.times - before) / (after - before)
         bends = np.abs(self.values - line) > self.allowed
         is_near = np.diff(self.times) < dt
-        found = bends.copy()
+        found: Flags = bends.copy()
         found[1:] |= bends[:-1] & is_near
         found[:-1] |= bends[1:] & is_near
         return found

@@ -1,0 +1,58 @@
+"""Statics of light parts beside heavy ones: all forces of the light part are below the tolerance of the whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.decks import run_text
+
+
+@pytest.mark.parametrize("force", [1e8, 0.0])
+def test_a_light_cable_hangs_beside_a_heavily_loaded_bar(force: float) -> None:
+    """Two cables of 1.01 over 2 carry rho A L0 g between them: 2 T sin = weight, by the strain of Green."""
+    history = run_text(f"""*NODE
+1, 0, 0, 0
+2, 10, 0, 0
+11, 0, 5, 0
+12, 1, 5, 0
+13, 2, 5, 0
+*ELEMENT, TYPE=T3D2, ELSET=BAR
+1, 1, 2
+*ELEMENT, TYPE=T3D2, ELSET=CABLE
+11, 11, 12
+12, 12, 13
+*MATERIAL, NAME=STEEL
+*ELASTIC
+2e11
+*SOLID SECTION, ELSET=BAR, MATERIAL=STEEL
+1.
+*MATERIAL, NAME=ROPE
+*ELASTIC
+1e9
+*NO COMPRESSION
+*DENSITY
+1000
+*SOLID SECTION, ELSET=CABLE, MATERIAL=ROPE
+1e-5
+*REST LENGTH
+CABLE, 1.01
+*BOUNDARY
+1, 1, 3
+2, 2, 3
+11, 1, 3
+13, 1, 3
+*STEP, NLGEOM
+*STATIC
+0.5, 1
+*CLOAD
+2, 1, {force!r}
+*DLOAD
+CABLE, GRAV, 9.81, 0, 0, -1
+*END STEP
+""")
+    sag, weight = -history.u[-1, 3 * 3 + 2], 1000.0 * 1e-5 * 1.01 * 9.81
+    strain = (1.0 + sag**2 - 1.01**2) / (2.0 * 1.01**2)
+    assert 2.0 * 1e4 * strain * sag / 1.01 == pytest.approx(weight, rel=1e-3)
+    assert not [text for text in history.notices if "slack" in text]
+    assert np.isfinite(history.u).all()
