@@ -56,3 +56,65 @@ CABLE, GRAV, 9.81, 0, 0, -1
     assert 2.0 * 1e4 * strain * sag / 1.01 == pytest.approx(weight, rel=1e-3)
     assert not [text for text in history.notices if "slack" in text]
     assert np.isfinite(history.u).all()
+
+
+def test_light_lines_beside_a_bridge_are_in_equilibrium() -> None:
+    """A line that hangs from the bridge was carried by twenty times its weight; two bars in line sagged too far."""
+    history = run_text("""*NODE
+1, 0, 0, 0
+2, 50, 0, -5
+3, 100, 0, 0
+4, 50, 5, -5
+5, 52, 0, -8
+6, 0, 50, 0
+7, 1, 50, 0
+8, 2, 50, 0
+*ELEMENT, TYPE=T3D2, ELSET=BRIDGE
+1, 1, 2
+2, 2, 3
+*ELEMENT, TYPE=T3D2, ELSET=LINE
+3, 2, 5
+4, 5, 4
+*ELEMENT, TYPE=T3D2, ELSET=PAIR
+5, 6, 7
+6, 7, 8
+*MATERIAL, NAME=STEEL
+*ELASTIC
+2e11
+*SOLID SECTION, ELSET=BRIDGE, MATERIAL=STEEL
+0.1
+*SOLID SECTION, ELSET=PAIR, MATERIAL=STEEL
+1e-4
+*MATERIAL, NAME=ROPE
+*ELASTIC
+1e9
+*NO COMPRESSION
+*DENSITY
+1000
+*SOLID SECTION, ELSET=LINE, MATERIAL=ROPE
+1e-5
+*BOUNDARY
+1, 1, 3
+3, 1, 3
+2, 2
+4, 1, 3
+6, 1, 3
+8, 1, 3
+7, 2
+*STEP, NLGEOM
+*STATIC
+0.25, 1
+*CLOAD
+2, 3, -1e8
+7, 3, -1e-3
+*DLOAD
+LINE, GRAV, 9.81, 0, 0, -1
+*END STEP
+""")
+    places = np.array([[50, 0, -5], [50, 5, -5], [52, 0, -8.0]]) + history.u[-1].reshape(-1, 3)[[1, 3, 4]]
+    ways, lengths = places[:2] - places[2], np.linalg.norm([[2, 0, -3], [2, -5, -3]], axis=1)
+    strains = ((ways**2).sum(axis=1) - lengths**2) / (2.0 * lengths**2)
+    held = (1e4 * np.maximum(strains, 0.0) / lengths) @ ways
+    weight = 0.5 * 1000.0 * 1e-5 * 9.81 * lengths.sum()
+    np.testing.assert_allclose(held, [0.0, 0.0, weight], atol=0.01 * weight)
+    assert history.u[-1, 3 * 6 + 2] == pytest.approx(-((1e-3 / 2e7) ** (1.0 / 3.0)), rel=0.01)
