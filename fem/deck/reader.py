@@ -37,7 +37,7 @@ from fem.deck.table import KEYWORDS, Handler
 from fem.deck.waves import check_vessels
 from fem.errors import CommandError, DeckError, proposal
 from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, RotaryInertia, Spring
-from fem.model.notices import coarse_beams, of_gravity
+from fem.model.notices import coarse_beams
 
 EarlierDecks: TypeAlias = Sequence[tuple[Path, Mapping[str, float]]]
 """The decks of earlier runs, the last one first, and their parameters by name in upper case."""
@@ -113,7 +113,7 @@ def read_source(
         source=source.name,
         digest=files.digest(),
         files=tuple(map(str, files.paths)),
-        notices=(*draft.notices, *ignored, *filter(None, [coarse_beams(model)]), *of_gravity(model)),
+        notices=(*draft.notices, *ignored, *filter(None, [coarse_beams(model)])),
         extensions=tuple(draft.extensions),
     )
 

@@ -152,29 +152,27 @@ OTHER_GRAVITY = 2.0
 """A factor between the gravity of water and that of weights that no safety factor explains."""
 
 
-def of_gravity(model: Model) -> Iterator[str]:
-    """Warnings of weights that act twice, and of water whose gravity is not that of the weights."""
-    mesh, found = model.mesh, set[float]()
-    for number, step in enumerate(model.steps, start=1):
-        acting = [load for load in step.distributed_loads if load.kind == "GRAV" and load.value and not step.harmonic]
-        found |= {abs(load.value) for load in acting if abs(load.direction[mesh.up]) > UPRIGHT}
-        times: dict[tuple[object, ...], Ints] = {}
-        for load in acting:
-            way = np.sign(load.value) * np.array(load.direction)
-            counts = times.setdefault((load.amplitude, *np.round(way, 9)), np.zeros(len(mesh.element_labels), int))
-            every = load.target is None
-            counts[slice(None) if every else mesh.elements_of(load.target or 0)] += 1
-        for counts in times.values():
-            if counts.max(initial=0) > 1:
-                names = listed(mesh.element_names[counts > 1], LISTED)
-                yield warning(
-                    f"step {number}: GRAV acts {counts.max()} times in the same direction on element {names}: the "
-                    "values are added up (sets overlap, or a blank set means all elements)"
-                )
+def of_gravity(model: Model, step: Step) -> Iterator[str]:
+    """Warnings of a step's weights that act twice, and of water whose gravity is not that of the weights."""
+    mesh = model.mesh
+    acting = [load for load in step.distributed_loads if load.kind == "GRAV" and load.value and not step.harmonic]
+    times: dict[tuple[object, ...], Ints] = {}
+    for load in acting:
+        way = np.sign(load.value) * np.array(load.direction)
+        counts = times.setdefault((load.amplitude, *np.round(way, 9)), np.zeros(len(mesh.element_labels), int))
+        counts[slice(None) if load.target is None else mesh.elements_of(load.target)] += 1
+    for counts in times.values():
+        if counts.max(initial=0) > 1:
+            names = listed(mesh.element_names[counts > 1], LISTED)
+            yield (
+                f"GRAV acts {counts.max()} times in the same direction on element {names}: the values are added up "
+                "(sets overlap, or a blank set means all elements)"
+            )
+    weights = [abs(load.value) for load in acting if abs(load.direction[mesh.up]) > UPRIGHT]
     g = model.water.gravity if model.water else 0.0
-    if g and found and not 1.0 / OTHER_GRAVITY < g / max(found) < OTHER_GRAVITY:
-        yield warning(
-            f"*AQUA has the gravity {g:g}, GRAV has {max(found):g}: the data line is seabed, still level, g, density"
+    if g and weights and not 1.0 / OTHER_GRAVITY < g / max(weights) < OTHER_GRAVITY:
+        yield (
+            f"*AQUA has the gravity {g:g}, GRAV has {max(weights):g}: the data line is seabed, still level, g, density"
         )
 
 

@@ -635,6 +635,7 @@ def increments(model: Model, bars: CheckedBars) -> list[str]:
             found.append(f"{where}: the first increment {dt:g} is longer than the step {period:g}")
         starts = told_of_starts(model) if number == 1 else ""
         texts = notices.coarse_swing(model, procedure), notices.coarse_waves(model, procedure), starts
+        found += [f"{where}: {text}" for text in notices.of_gravity(model, step)]
         found += [f"{where}: {text}" for text in texts if text]
         if not procedure:
             continue

@@ -15,7 +15,7 @@ from fem.compiled.interpreted import work
 from fem.errors import ModelError, NoConvergence, OutOfIncrements, listed
 from fem.forces.families import as_they_rest
 from fem.linear.choice import BICGSTAB, CG
-from fem.model.notices import coarse_swing, coarse_waves, of_step, warning
+from fem.model.notices import coarse_swing, coarse_waves, of_gravity, of_step, warning
 from fem.model.steps import MOST_INCREMENTS
 from fem.model.taut_starts import told_of_starts
 from fem.runs.record import Event, StepStart
@@ -206,6 +206,9 @@ class StepRun(StepState):
         carried, is_first = motion.u.copy(), not self.whole.has_started
         stage, instant = self.settle(self.plan, now, is_first)
         dynamic = self.step.dynamic
+        if self.sink.hears_notices:
+            for text in of_gravity(self.system.model, self.step):
+                self.notify(warning(text))
         if isinstance(self.clock, Clock) and self.clock.is_direct and self.sink.hears_notices:
             self.notify(warning(unseen_notice(corners_of(stage.environment, now, self.clock.end), self.clock.dt)))
         if dynamic and self.sink.hears_notices:
