@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats, Ints, distinct
 from fem.assembly.cases import Case, Entry, Span, advance, carried, follow
 from fem.assembly.supports import Supports, advance_supports, initial_supports
 from fem.assembly.system import System
@@ -145,6 +145,17 @@ class LoadSet:
         for case, vector in zip(self.cases, self.vectors, strict=True):
             found[case.curve] = found.get(case.curve, 0.0) + vector
         return np.array(list(found.values())).reshape(-1, self.vectors.shape[1])
+
+
+def curves_of(environment: Environment) -> tuple[Curve, ...]:
+    """The curves that anything follows, each once."""
+    supports, flows = environment.supports, environment.flows
+    cases = (environment.nodal, environment.body, environment.gravity, environment.moments, environment.heat)
+    found = [supports.groups[k][1] for k in distinct(supports.group[supports.group >= 0])]
+    found += [case.curve for family in (*cases, environment.released, environment.winches) for case in family]
+    found += [curve for flow in flows for curve in (*flow.streams, *(case.curve for case in flow.cases))]
+    found += [kept.curve for kept in environment.tensions]
+    return tuple(dict.fromkeys(found))
 
 
 def first_environment(system: System, u: Floats) -> Environment:

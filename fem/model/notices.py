@@ -20,6 +20,7 @@ from fem.model.curves import Follow, evaluate
 from fem.model.facts import natural_lengths, of_sections
 from fem.model.mesh import BARS, BEAMS
 from fem.model.steps import Controls, Dynamic, Step
+from fem.model.surroundings import components_of
 
 WARNING = "warning: "
 
@@ -125,6 +126,56 @@ def coarse_swing(model: Model, procedure: Dynamic | None) -> str:
         f"dt = {procedure.dt:g} is longer than a twentieth of the slowest swing period (about {period:.3g}: 2 pi "
         f"sqrt(L/g), L from a support to node {farthest}): increments do not resolve the motion"
     )
+
+
+PARTS = 8
+"""Equal increments have to be this many in a wave: with fewer they see little of its crests, with one nothing."""
+
+
+def coarse_waves(model: Model, procedure: Dynamic | None) -> str:
+    """Warning that equal increments are too long for the waves: an eighth of their mean period, 2 pi sqrt(m0/m2)."""
+    if not (procedure and procedure.direct and model.waves and model.water):
+        return ""
+    omega, _, amplitude, *_ = components_of(model.waves, model.water).T
+    if not amplitude.any():
+        return ""
+    period = 2.0 * math.pi * math.sqrt((amplitude**2).sum() / ((amplitude * omega) ** 2).sum())
+    if PARTS * procedure.dt <= period:
+        return ""
+    return (
+        f"dt = {procedure.dt:g} is longer than an eighth of the mean period of the waves ({period:.3g}): increments "
+        "see the waves at their ends only, and do not follow them"
+    )
+
+
+UPRIGHT = 0.99
+"""Cosine of the angle from the vertical, above which GRAV is weight."""
+OTHER_GRAVITY = 2.0
+"""A factor between the gravity of water and that of weights that no safety factor explains."""
+
+
+def of_gravity(model: Model, step: Step) -> Iterator[str]:
+    """Warnings of a step's weights that act twice, and of water whose gravity is not that of the weights."""
+    mesh = model.mesh
+    acting = [load for load in step.distributed_loads if load.kind == "GRAV" and load.value and not step.harmonic]
+    times: dict[tuple[object, ...], Ints] = {}
+    for load in acting:
+        way = np.sign(load.value) * np.array(load.direction)
+        counts = times.setdefault((load.amplitude, *np.round(way, 9)), np.zeros(len(mesh.element_labels), int))
+        counts[slice(None) if load.target is None else mesh.elements_of(load.target)] += 1
+    for counts in times.values():
+        if counts.max(initial=0) > 1:
+            names = listed(mesh.element_names[counts > 1], LISTED)
+            yield (
+                f"GRAV acts {counts.max()} times in the same direction on element {names}: the values are added up "
+                "(sets overlap, or a blank set means all elements)"
+            )
+    weights = [abs(load.value) for load in acting if abs(load.direction[mesh.up]) > UPRIGHT]
+    g = model.water.gravity if model.water else 0.0
+    if g and weights and not 1.0 / OTHER_GRAVITY < g / max(weights) < OTHER_GRAVITY:
+        yield (
+            f"*AQUA has the gravity {g:g}, GRAV has {max(weights):g}: the data line is seabed, still level, g, density"
+        )
 
 
 NO_JUMP = 1e-9

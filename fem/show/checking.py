@@ -633,7 +633,9 @@ def increments(model: Model, bars: CheckedBars) -> list[str]:
         if not step.small_motion and step.timed.dt > step.timed.period:
             dt, period = step.timed.dt, step.timed.period
             found.append(f"{where}: the first increment {dt:g} is longer than the step {period:g}")
-        texts = notices.coarse_swing(model, procedure), told_of_starts(model) if number == 1 else ""
+        starts = told_of_starts(model) if number == 1 else ""
+        texts = notices.coarse_swing(model, procedure), notices.coarse_waves(model, procedure), starts
+        found += [f"{where}: {text}" for text in notices.of_gravity(model, step)]
         found += [f"{where}: {text}" for text in texts if text]
         if not procedure:
             continue

@@ -15,6 +15,7 @@ from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.model import Controls, Dynamic, Static
 from fem.model.steps import MOST_INCREMENTS
+from fem.solve.corners import Corners, corners_of, next_needed
 from fem.solve.newton import groups
 from fem.solve.newton.estimate import damps_ringing, error_constants, increments_of_a_period
 from fem.solve.newton.groups import LIMIT, MEMORY, Motion
@@ -120,14 +121,22 @@ class Clock:
     Equal increments lie at start + n dt exactly (no sums); the last one is shortened where dt does not divide the
     period. Automatic ones (``direct`` False) are cut on trouble and grow again: in statics up to the largest allowed,
     in dynamics by convergence up to a part of the step, with TIME ERROR=OFF up to dt0. All land on ``instants``, after
-    which the grid begins anew.
+    which the grid begins anew; automatic ones also on those ``corners`` of amplitudes that they would not see.
     """
 
     changing: tuple[str, ...] = ("dt", "time", "_origin", "_count", "_cuts", "_quick")
 
-    def __init__(self, procedure: Static | Dynamic, controls: Controls, start: float, instants: Floats) -> None:
+    def __init__(
+        self,
+        procedure: Static | Dynamic,
+        controls: Controls,
+        start: float,
+        instants: Floats,
+        corners: tuple[Corners, ...] = (),
+    ) -> None:
         self.start, self.end = start, start + procedure.period
         self.is_direct = procedure.direct
+        self.corners = () if procedure.direct else corners
         self.is_static = procedure.is_static
         self.controls = controls
         self.smallest = procedure.dt_min or procedure.dt * controls.cut_factor**controls.max_cutbacks * (1.0 - SHARP)
@@ -183,6 +192,8 @@ class Clock:
     def _next_stop(self) -> float:
         soon = self.time + SHARP * self.dt
         stop = min(self.instants[bisect_right(self.instants, soon)], self.end)
+        if self.corners:
+            stop = min(stop, next_needed(self.corners, soon, self.dt))
         return min(stop, self.target) if self.target > soon else stop
 
     def advance(self, time: float, done: int, iterations: int) -> None:
@@ -240,8 +251,9 @@ class ErrorClock(Clock):
         instants: Floats,
         stage: StepSystem,
         motion: Motion,
+        corners: tuple[Corners, ...] = (),
     ) -> None:
-        super().__init__(procedure, controls, start, instants)
+        super().__init__(procedure, controls, start, instants, corners)
         self.smallest = procedure.dt_min or min(self.smallest, 1e-5 * procedure.period)
         self.limits, self.memory = stage.limits, motion.memory
         self.limits[[LIMIT.lead, LIMIT.change, LIMIT.lag, LIMIT.exponent]] = error_constants(stage.coefficients)
@@ -321,9 +333,10 @@ def clock_of(
     procedure: Static | Dynamic, controls: Controls, start: float, instants: Floats, stage: StepSystem, motion: Motion
 ) -> Clock:
     """The clock of a step."""
+    corners = corners_of(stage.environment, start, start + procedure.period)
     if controls.time_error and not (procedure.direct or goes_by_convergence(procedure, controls)):
-        return ErrorClock(procedure, controls, start, instants, stage, motion)
-    return Clock(procedure, controls, start, instants)
+        return ErrorClock(procedure, controls, start, instants, stage, motion, corners)
+    return Clock(procedure, controls, start, instants, corners)
 
 
 @dataclass(slots=True)

@@ -150,8 +150,12 @@ def slack_notice(stage: StepSystem, motion: Motion, thermal: Floats) -> str:
         return ""
     kept = record(stage, 1, np.zeros(0, np.int64), elements)
     note_increment(0, 0, 0.0, 0.0, 0, 0.0, stage.problem, thermal, motion, kept)
-    stiffness = float((constants[bar.YOUNG] * constants[bar.AREA]).max(initial=0.0))
-    if np.abs(kept.values[0, :, TENSION:]).max() > NO_FORCE * stiffness:
+    stiffness, own = constants[bar.YOUNG] * constants[bar.AREA], system.bar_index[elements]
+    least = np.full(len(elements), stiffness.max(initial=0.0))
+    elastic = own >= 0
+    elastic[elastic] = stiffness[own[elastic]] > 0.0
+    least[elastic] = stiffness[own[elastic]]  # of a light cable beside a heavy bar its own
+    if np.any(np.abs(kept.values[0, :, TENSION:]).max(axis=1) > NO_FORCE * least):
         return ""
     is_cable = (constants[bar.MINUS] < constants[bar.PLUS]) & (constants[bar.YOUNG] > 0.0)
     text = "no bar carries a force at the end of the step"

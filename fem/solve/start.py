@@ -90,6 +90,22 @@ def start_supports(stage: StepSystem, motion: Motion, time: float, is_first: boo
     return f"the prescribed displacement of {names} differs from the state at the start of the step: {how}"
 
 
+def told_of_speeds(stage: StepSystem, motion: Motion, time: float) -> str:
+    """Notice of initial velocities of supported dofs that are not those of their supports, before these are set."""
+    dofs = np.flatnonzero((stage.nodes.dof_kind == 0) & (motion.v != 0.0))
+    moved = stage.environment.supports.velocity_after(dofs, np.array([time]))[0] if len(dofs) else dofs
+    given = motion.v[dofs]
+    is_off = np.abs(given - moved) > NO_LENGTH * np.maximum(np.abs(given), np.abs(moved))
+    if not is_off.any():
+        return ""
+    names = listed([stage.system.name_dof(dof) for dof in dofs[is_off].tolist()], 3)
+    first = int(np.flatnonzero(is_off)[0])
+    return (
+        f"the initial velocity of {names} is left out: its support moves with {moved[first]:.6g}, and "
+        f"{given[first]:.6g} is given"
+    )
+
+
 def keep_lengths(stage: StepSystem, motion: Motion, time: float) -> bool:
     """Move nodes so that rods have their lengths, after supports have jumped; False if no such place is found.
     The nearest place, measured by the mass: M (u - u0) + G(u)^T mu = 0, u0 before. The first increment of

@@ -15,13 +15,14 @@ from fem.compiled.interpreted import work
 from fem.errors import ModelError, NoConvergence, OutOfIncrements, listed
 from fem.forces.families import as_they_rest
 from fem.linear.choice import BICGSTAB, CG
-from fem.model.notices import coarse_swing, of_step, warning
+from fem.model.notices import coarse_swing, coarse_waves, of_gravity, of_step, warning
 from fem.model.steps import MOST_INCREMENTS
 from fem.model.taut_starts import told_of_starts
 from fem.runs.record import Event, StepStart
 from fem.runs.schedule import NEVER, Schedule
 from fem.solve import advice, outcome, rope_states, start
 from fem.solve.clock import BALANCES, CHUNK_NUMBERS, CHUNK_SECONDS, LONGEST_CHUNK, Clock, ErrorClock, increments
+from fem.solve.corners import corners_of, unseen_notice
 from fem.solve.energy_watch import EnergyWatch
 from fem.solve.momenta import MomentumWatch
 from fem.solve.newton import groups
@@ -205,9 +206,15 @@ class StepRun(StepState):
         carried, is_first = motion.u.copy(), not self.whole.has_started
         stage, instant = self.settle(self.plan, now, is_first)
         dynamic = self.step.dynamic
+        if self.sink.hears_notices:
+            for text in of_gravity(self.system.model, self.step):
+                self.notify(warning(text))
+        if isinstance(self.clock, Clock) and self.clock.is_direct and self.sink.hears_notices:
+            self.notify(warning(unseen_notice(corners_of(stage.environment, now, self.clock.end), self.clock.dt)))
         if dynamic and self.sink.hears_notices:
             self.notify(advice.snap_notice(stage, dynamic, self.clock.dt))
             self.notify(warning(coarse_swing(self.system.model, dynamic)))
+            self.notify(warning(coarse_waves(self.system.model, dynamic)))
             self.notify(told_of_starts(self.system.model) if self.number == 1 else "")
             self.notify(advice.pace_notice(self.clock))
         jumped = motion.u.copy()
@@ -267,6 +274,7 @@ class StepRun(StepState):
         if dynamic:
             if self.at_start:
                 self.at_start.hold(motion, now)
+            self.notify(start.told_of_speeds(stage, motion, now) if is_first else "")
             has_ropes = len(rope_states.ropes_of(self.system)) > 0
             self.notify(warning(start.start_supports(stage, motion, now, is_first, has_ropes)))
             may_jump = not (is_first or self.at_start)

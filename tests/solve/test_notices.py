@@ -70,6 +70,7 @@ SWING = (
     COLUMN.replace("3,1,2", "3,1,2\n2,1,2")
     + "{mass}*STEP\n*DYNAMIC, DIRECT, SINGULAR MASS=WARNING\n0.01, 0.02\n*END STEP\n"
 )
+WAVES = "*AQUA\n-50., 0., 9.81, 1025.\n*WAVE, TYPE=AIRY, WAVE PERIOD\n1e-9, {period}\n*STEP"
 AFTER = "*STEP, NLGEOM\n*STATIC\n1., 1.\n*END STEP\n"
 CASES: dict[str, tuple[str, str]] = {
     "EXTRAPOLATION uses velocities, which a static step does not have": (
@@ -125,6 +126,26 @@ CASES: dict[str, tuple[str, str]] = {
     "a static step stops all motion: the velocities at its start are set to zero": (
         dynamic("*DYNAMIC, DIRECT\n1e-3, 2e-3", direction="1, 0, 0") + AFTER,
         pull() + AFTER,
+    ),
+    "the initial velocity of node 1 dof 1 is left out: its support moves with 0, and 2 is given": (
+        MOVED.format(support="").replace("*BOUNDARY", "*INITIAL CONDITIONS, TYPE=VELOCITY\n1, 1, 2.\n*BOUNDARY", 1),
+        MOVED.format(support=""),
+    ),
+    "GRAV acts 2 times in the same direction on element 1": (
+        chain(1, period=0.02).replace("*DLOAD", "*DLOAD\n, GRAV, 9.81, 0, 0, -1"),
+        chain(1, period=0.02).replace("*DLOAD", "*DLOAD\n, GRAV, 9.81, 1, 0, 0"),
+    ),
+    "*AQUA has the gravity 1025, GRAV has 9.81": (
+        chain(1, period=0.02).replace("*STEP", "*AQUA\n-50., 0., 1025., 9.81\n*STEP"),
+        chain(1, period=0.02).replace("*STEP", "*AQUA\n-50., 0., 9.81, 1025.\n*STEP"),
+    ),
+    "dt = 0.01 is longer than an eighth of the mean period of the waves": (
+        chain(1, period=0.02).replace(
+            "*STEP", "*AQUA\n-50., 0., 9.81, 1025.\n*WAVE, TYPE=AIRY, WAVE PERIOD\n1e-9, 0.07\n*STEP"
+        ),
+        chain(1, period=0.02).replace(
+            "*STEP", "*AQUA\n-50., 0., 9.81, 1025.\n*WAVE, TYPE=AIRY, WAVE PERIOD\n1e-9, 0.09\n*STEP"
+        ),
     ),
     "modes asked for, the model has": (
         PULLED + MASSIVE + "*STEP\n*FREQUENCY\n9\n*END STEP\n",

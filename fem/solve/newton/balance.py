@@ -281,7 +281,8 @@ def close_increment(
 
 @called_kernel
 def averaged_loss(scheme: Coefficients, dt: float, problem: Problem, motion: Motion, work: Scratch) -> float:
-    """Energy dissipated according to the recursion of the scheme, less (q).du."""
+    """Energy dissipated according to the recursion of the scheme, less (q).du. Supports take part in it with their way,
+    so that the sum is the same in every frame that travels."""
     nodes, before, after = problem.nodes, work.pull, work.damping_force
     flows, is_damped, late, moved = work.flow.shape[0] > 0, nodes.damping.shape[0] > 0, scheme.vu / scheme.au, 0.0
     if is_damped:
@@ -292,9 +293,9 @@ def averaged_loss(scheme: Coefficients, dt: float, problem: Problem, motion: Mot
         r0 = motion.spent[dof]
         r1 = (scheme.wf * q1 + (1.0 - scheme.wf) * q0 - (1.0 - scheme.wm) * r0) / scheme.wm
         motion.spent[dof] = r1
-        if nodes.dof_kind[dof] != 0:
-            moved += 0.5 * dt * (motion.v[dof] + work.v[dof]) * ((1.0 - late) * r0 + late * r1)
-            moved -= 0.5 * (q0 + q1) * (work.u[dof] - motion.u[dof])
+        way = work.u[dof] - motion.u[dof]
+        path = way if nodes.dof_kind[dof] == 0 else 0.5 * dt * (motion.v[dof] + work.v[dof])
+        moved += path * ((1.0 - late) * r0 + late * r1) - 0.5 * (q0 + q1) * way
     return moved
 
 

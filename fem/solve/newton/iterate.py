@@ -384,6 +384,27 @@ def is_converged(
     return good | is_floor, flags
 
 
+OWN_SHARE = 0.01
+"""Largest residual of a node in statics, as a fraction of the load on it: a light cable beside a heavy structure has
+forces that are all below the tolerance of the whole."""
+NO_LOAD = 1e-12
+"""Fraction of D below which the load on a node is none."""
+
+
+@kernel
+def is_left_alone(limits: Floats, norm: float, scale: float, memory: Floats, work: Scratch) -> bool:
+    """Whether the residual of a node is no small part of its own load, and not a rounding error of stiff bars."""
+    if norm <= limits[LIMIT.floor] and norm >= STALLED * memory[MEMORY.previous]:
+        return False
+    load, rest, least = work.load, work.residual, (NO_LOAD * scale) ** 2
+    for i in range(0, rest.shape[0], 3):
+        own = load[i] * load[i] + load[i + 1] * load[i + 1] + load[i + 2] * load[i + 2]
+        left = rest[i] * rest[i] + rest[i + 1] * rest[i + 1] + rest[i + 2] * rest[i + 2]
+        if own > least and left > OWN_SHARE * OWN_SHARE * own:
+            return True
+    return False
+
+
 @number_kernel
 def largest_move(u0: Floats, u1: Floats) -> float:
     """Largest component of u1 - u0."""
