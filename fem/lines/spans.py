@@ -676,8 +676,8 @@ def step_lines(span: LineSpan) -> list[str]:
     begin, motion = motion_lines(span)
     if not (span.is_streaming or span.is_dynamic or begin):
         return lines
-    what = "the vessel at its offset" if span.spread else "the current or wind; the end moves to where its motion begins"
-    lines += STREAM.format(what=what).splitlines()
+    what = "the current or wind; the end moves to where its motion begins"
+    lines += STREAM.format(what="the vessel at its offset" if span.spread else what).splitlines()
     if not (span.is_streaming or span.is_dynamic):
         return [*lines, *begin, "*END STEP"]
     lines += ["*DLOAD"] if span.is_wet or span.is_streaming else []

@@ -126,6 +126,21 @@ def rotation(corners: Floats, places: Floats) -> Floats:
     return rotation_of(np.arctan2(sine, cosine) * np.cross(axis, side))
 
 
+ON_A_LINE = 1e-6
+"""Extent of points across a line, as a fraction of that along it, below which they lie on it."""
+
+
+def fitted_rotation(arms: Floats, places: Floats) -> Floats | None:
+    """R (..., 3, 3) from any points of a rigid body, at the start (c, 3), about their middle, and later (..., c, 3);
+    None: they lie on a line. Source: Kabsch, Acta Cryst. A 32 (1976) 922-923."""
+    extent = np.linalg.svd(arms, compute_uv=False)
+    if len(arms) < 3 or extent[1] <= ON_A_LINE * extent[0]:
+        return None
+    left, _, right = np.linalg.svd(np.einsum("...ci,cj->...ij", places, arms))
+    left[..., 2] *= np.linalg.det(left @ right)[..., None]
+    return np.asarray(left @ right)
+
+
 def rotation_vector(turned: Floats) -> Floats:
     """(..., 3) rotation vectors, of length 0 to pi, of rotation matrices (..., 3, 3)."""
     from scipy.spatial.transform import Rotation

@@ -19,7 +19,7 @@ from fem.model import Model
 from fem.model.beams import Angles
 from fem.model.curves import Constant, Follow, evaluate
 from fem.model.facts import natural_lengths
-from fem.model.free_bodies import rotation, rotation_vector, spin
+from fem.model.free_bodies import fitted_rotation, rotation, rotation_vector, spin
 from fem.model.surroundings import water_at
 from fem.model.twists import find_twists, unit
 
@@ -335,15 +335,22 @@ class Values:
 
     @cached_property
     def turns(self) -> tuple[Floats, Floats]:
-        """Rotation vectors and angular velocities of free bodies at their reference nodes; zero at other nodes."""
+        """Rotation vectors and angular velocities of rigid bodies at their reference nodes; zero at other nodes. NaN for
+        driven bodies whose nodes lie on a line: nothing shows how these turn about it."""
         turns, rates = np.zeros_like(self["U"]), np.zeros_like(self["U"])
-        for body in self.model.free_bodies:
-            (node,) = np.isin(self.indices, self.model.mesh.nodes_of(body.node)).nonzero()
+        mesh = self.model.mesh
+        for body in (*self.model.bodies, *self.model.free_bodies):
+            (node,) = np.isin(self.indices, mesh.nodes_of(body.node)).nonzero()
             if node.size:
-                points = self.model.mesh.node_sets[body.corners or ""]
-                start, at = self.model.mesh.coordinates[points], self.indices.searchsorted(points)
+                own = np.union1d(self.model.nodes_on(body), mesh.nodes_of(body.node))
+                points = mesh.node_sets[body.corners] if body.corners else own
+                start, at = mesh.coordinates[points], self.indices.searchsorted(points)
                 places, corners = start + self["U"][..., at, :], start - start.mean(axis=0)
-                turns[..., node, :] = rotation_vector(rotation(corners, places))[..., None, :]
+                fitted = rotation(corners, places) if body.corners else fitted_rotation(corners, places)
+                if fitted is None:
+                    turns[..., node, :] = rates[..., node, :] = np.nan
+                    continue
+                turns[..., node, :] = rotation_vector(fitted)[..., None, :]
                 rates[..., node, :] = spin(places, self["V"][..., at, :])[..., None, :]
         return turns, rates
 

@@ -86,7 +86,7 @@ DECK = """\
 1, 6, 6, -0.6
 *CONTROLS, RESI_GLOB_RELA=1e-12
 *NODE PRINT, NSET=ALL
-U, V, A, RF, RM
+U, V, A, RF, RM, UR, VR
 *END STEP
 """
 EXACT = "*DYNAMIC, DIRECT, TIME INTEGRATOR=ENERGY MOMENTUM\n0.01, 1."
@@ -112,6 +112,16 @@ def test_the_pinned_nodes_move_as_one(rotation):
     rotations = Rotation.from_euler("xyz", angles) if rotation == "RPY" else Rotation.from_rotvec(angles)
     arm = model.mesh.coordinates[1]
     assert place[2] - place[1] == pytest.approx(rotations.apply(arm), abs=1e-13)
+    assert history.of_node(1, "UR") == pytest.approx(rotations.as_rotvec(), abs=1e-13)
+    swings = np.cross(history.of_node(1, "VR"), place[3] - place[1])
+    assert history.of_node(3, "V") - history.of_node(1, "V") == pytest.approx(swings, abs=1e-12)
+
+
+def test_of_nodes_on_a_line_nothing_shows_how_they_turn_about_it():
+    text = DECK.format(rotation="RPY", procedure="*DYNAMIC, DIRECT\n0.01, 0.05", kind="")
+    history = fem.run(parse_deck(text.replace("2, 3\n*NSET, NSET=ENDS", "2\n*NSET, NSET=ENDS\n3,")))
+    assert np.isnan(history.of_node(1, "UR")).all()
+    assert np.isfinite(history.of_node(2, "UR")).all()
 
 
 def test_books_close():
