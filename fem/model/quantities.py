@@ -335,8 +335,8 @@ class Values:
 
     @cached_property
     def turns(self) -> tuple[Floats, Floats]:
-        """Rotation vectors and angular velocities of rigid bodies at their reference nodes; zero at other nodes. NaN for
-        driven bodies whose nodes lie on a line: nothing shows how these turn about it."""
+        """Rotation vectors and angular velocities of rigid bodies at their reference nodes; zero at other nodes.
+        NaN for driven bodies whose nodes lie on a line: nothing shows how these turn about it."""
         turns, rates = np.zeros_like(self["U"]), np.zeros_like(self["U"])
         mesh = self.model.mesh
         for body in (*self.model.bodies, *self.model.free_bodies):
