@@ -15,7 +15,7 @@ Energies, integrators, linear solvers, restarts and tables use these functions o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -128,10 +128,10 @@ def are_viscous(bars: Bars, springs: Springs) -> bool:
     return bool(bars.constants[VISCOUS].any() or springs.constants[:, DAMPING].any())
 
 
-def asking_all(head: str, before: str, each: str, after: str) -> Any:
-    """Text of a kernel that calls springs, then all families, because a loop in a kernel cannot run over groups of
-    several types."""
-    asked = [each.format(number=FIRST + k, place=k) for k in range(len(FAMILIES))]
+def asking_all(head: str, before: str, each: str, after: str, asks: Callable[[Family], bool] = lambda one: True) -> Any:
+    """Text of a kernel that calls springs, then all families that it ``asks``, because a loop in a kernel cannot run
+    over groups of several types."""
+    asked = [each.format(number=FIRST + k, place=k) for k, family in enumerate(FAMILIES) if asks(family)]
     if asked:  # most models have none of them
         asked = ["    if families is not None:", *asked]
     lines = [f"def {head}:", before, *asked, after]
@@ -196,13 +196,28 @@ def no_mass(group: Any, time: float, place: Any, u: Any, state: Any, block: Any)
     """For families without mass."""
 
 
+WITH_SPRINGS = "    energy = of_springs(trial, springs, force, flow, tangent) if springs.dofs.shape[0] > 0 else 0.0"
+EACH = "        energy = evaluate_{place}(energy, trial, families[{place}], force, flow, tangent)"
+
+
 def _evaluate() -> Any:
     return asking_all(
-        "evaluate_all(trial, springs, families, force, flow, tangent)",
-        "    energy = of_springs(trial, springs, force, flow, tangent) if springs.dofs.shape[0] > 0 else 0.0",
-        "        energy = evaluate_{place}(energy, trial, families[{place}], force, flow, tangent)",
-        "    return energy",
+        "evaluate_all(trial, springs, families, force, flow, tangent)", WITH_SPRINGS, EACH, "    return energy"
     )
+
+
+def _evaluate_whole() -> Any:
+    return asking_all(
+        "evaluate_whole(trial, families, force, flow, tangent)", "    energy = 0.0", EACH, "    return energy",
+        lambda family: family.whole,
+    )  # fmt: skip
+
+
+def _evaluate_rest() -> Any:
+    return asking_all(
+        "evaluate_rest(trial, springs, families, force, flow, tangent)", WITH_SPRINGS, EACH, "    return energy",
+        lambda family: not family.whole,
+    )  # fmt: skip
 
 
 def _values() -> Any:
@@ -225,6 +240,10 @@ def _mass() -> Any:
 
 evaluate_others = inner_kernel(_evaluate())
 """(trial, springs, families, force, flow, tangent) -> stored energy of springs and all families."""
+evaluate_whole = inner_kernel(_evaluate_whole())
+"""(trial, families, force, flow, tangent) -> the same of families whose tangent is ``whole``."""
+evaluate_rest = inner_kernel(_evaluate_rest())
+"""(trial, springs, families, force, flow, tangent) -> the same of springs and all others."""
 values_of_others = inner_kernel(_values())
 """(number, index, springs, families, u, v, state, row): E, S, N, T of an element that is not a bar."""
 masses_of_others = inner_kernel(_mass())
@@ -273,6 +292,7 @@ def write_masses(families: Groups, time: float, place: Floats, u: Floats, state:
 
 def _ask_anew() -> None:
     evaluate_others.function, values_of_others.function = _evaluate(), _values()
+    evaluate_whole.function, evaluate_rest.function = _evaluate_whole(), _evaluate_rest()
     masses_of_others.function = _mass()
 
 

@@ -655,6 +655,7 @@ FLUID = Family(
     remembers=lambda group: False,  # a cache of the waves
     states=lambda group: np.zeros(waves.REMEMBERED * len(group.sea.nodes)),
     owners=lambda group: np.repeat(group.sea.nodes, waves.REMEMBERED),
+    whole=True,
     symmetric=False,
     grounded=True,
     in_step=in_step,

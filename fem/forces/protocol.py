@@ -130,6 +130,8 @@ class Family:
     states     its group -> (s,) initial values of its state variables
     remembers  its group -> whether its forces depend on these, besides time, positions and velocities;
                None: they do if there are any
+    whole      its tangent is all of the derivative of its force, and its states follow from the start of an increment:
+               with the solution of an increment, derivatives of its force are known without another evaluation
     mass       kernel that adds its mass at nodes, as described in ``families.py``; this mass has no weight
     elements   its group -> (q,) indices of the elements whose force and values it computes; bars keep their mass
     in_step    (group, system, environment) -> its group in a step with this environment
@@ -178,6 +180,7 @@ class Family:
     at_rest: Callable[[Any, Floats, Floats], Any] | None = None
     owners: Callable[[Any], Ints] | None = None
     remembers: Callable[[Any], bool] | None = None
+    whole: bool = False
 
     def acts(self, group: Any) -> bool:
         """Whether the group of a model has elements."""

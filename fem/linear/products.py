@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, kernel, number_kernel
 from fem.compiled.lanes import common
 from fem.forces.bar import ALPHA, GEOMETRIC, P, Q
@@ -57,6 +57,12 @@ def add_between(factor: float, has_rods: bool, tangent: Tangent, x: Floats, prod
         product[j] += y0
         product[j + 1] += y1
         product[j + 2] += y2
+    add_pairs(factor, pairs, cross, x, product)
+
+
+@inner_kernel
+def add_pairs(factor: float, pairs: Ints, cross: Floats, x: Floats, product: Floats) -> None:
+    """product += factor C x, C the blocks (p, 18) between the nodes of pairs (p, 2)."""
     for p in range(pairs.shape[0]):
         i, j = 3 * pairs[p, 0], 3 * pairs[p, 1]
         for a in range(3):

@@ -13,8 +13,8 @@ from fem.solve.schemes import Coefficients
 
 
 @inner_kernel
-def evaluate(trial: Trial, problem: Problem, work: Scratch) -> float:
-    """Internal force at the trial state and its tangent, all families together; returns the stored energy."""
+def clear(work: Scratch) -> None:
+    """No forces, powers and tangents of nodes."""
     force, flow, tangent = work.force, work.flow, work.tangent
     for k in range(work.power.shape[0]):
         work.power[k] = 0.0
@@ -28,6 +28,13 @@ def evaluate(trial: Trial, problem: Problem, work: Scratch) -> float:
     for p in range(tangent.cross.shape[0]):
         for c in range(18):
             tangent.cross[p, c] = 0.0
+
+
+@inner_kernel
+def evaluate(trial: Trial, problem: Problem, work: Scratch) -> float:
+    """Internal force at the trial state and its tangent, all families together; returns the stored energy."""
+    force, flow, tangent = work.force, work.flow, work.tangent
+    clear(work)
     energy: float = evaluate_bars(trial, problem.bars, True, force, flow, tangent.bar_tangent)
     energy += evaluate_others(trial, problem.springs, problem.families, force, flow, tangent)
     return energy

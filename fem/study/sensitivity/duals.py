@@ -54,11 +54,18 @@ def slopes(parts: Sequence[Any]) -> Floats:
     return np.asarray((8.0 * near - far) / (12.0 * STEP))
 
 
+def are_same(parts: Sequence[Floats]) -> bool:
+    """Whether the parameter does not change an array."""
+    return all(np.array_equal(part, parts[0]) for part in parts[1:])
+
+
 def roughness(parts: Sequence[Floats]) -> float:
     """How far arrays (k, c) over time at the four shadows are from smooth functions of the parameter: of each column
     the largest difference of its two derivatives of second order, over the largest derivative.
 
     Of a phase of w t it is (w t h)^2/2, and the error of the derivative 2/15 of its square; a jump has 1/2, or more."""
+    if are_same(parts):
+        return 0.0
     far, near = 0.5 * difference(parts[3], parts[0]), difference(parts[2], parts[1])
     size = np.maximum(np.abs(near), np.abs(far)).max(axis=0, initial=0.0)
     value = np.maximum(np.abs(parts[0]), np.abs(parts[3])).max(axis=0, initial=0.0)
@@ -71,7 +78,8 @@ def dual(parts: Sequence[Floats], width: int) -> Any:
     found = Duals(*parts[0].shape, width)
     found.array[..., 0] = parts[0]
     for slot in range(1, 1 + len(parts) // 4):
-        found.array[..., slot] = as_powers(slopes(parts[4 * slot - 3 : 4 * slot + 1]), parts[0])
+        if not are_same(its := parts[4 * slot - 3 : 4 * slot + 1]):
+            found.array[..., slot] = as_powers(slopes(its), parts[0])
     return found
 
 

@@ -35,6 +35,7 @@ from fem.study.sensitivity.duals import (
     STEP,
     NoDerivative,
     empty,
+    like,
     packed,
     packed_forces,
     room_like,
@@ -44,7 +45,7 @@ from fem.study.sensitivity.duals import (
     without_blocks,
     without_slopes,
 )
-from fem.study.sensitivity.march import OUTCOME, STOPPED, WHERE, WORST, march_duals
+from fem.study.sensitivity.march import OUTCOME, STOPPED, WHERE, WORST, Known, march_duals
 from fem.study.tracks import SeriesSink, Track
 
 NUMBERS = ("increments", "kinematics", "values")
@@ -227,6 +228,8 @@ class Differentiated(Run):
         has_rods = bool(len(stage.bars.rods))  # the gaps of rods, which have derivatives, are part of the tangent
         self.solving = self.room if has_rods else without_slopes(self.room, stage.work)
         self.forces = self.solving if has_rods else without_blocks(self.solving)
+        its = stage.work.tangent
+        self.known = Known(like(stage.work.force, width), like(its.block, 1), like(its.cross, 1))
         self.is_first, self.of = True, self._recorded(step_run)
 
     def _recorded(self, step_run: StepRun) -> tuple[Ints, Ints]:
@@ -267,14 +270,14 @@ class Differentiated(Run):
         acting = packed(loadings, width, plain=() if is_timed else ("dt", "time"))
         room, before = record(stage, 1, *self.of), int(self.is_first)
         numbers = {name: empty((count + before, *getattr(room, name).shape[1:]), width) for name in NUMBERS}
-        known = np.ascontiguousarray(kept.kinematics[:count, 0].reshape(count, -1))
+        known, ends = (np.ascontiguousarray(kept.kinematics[:count, of].reshape(count, -1)) for of in (0, 2))
         found, scheme = np.zeros(OUTCOME), stage.coefficients
         choices = np.array([scheme.secant, scheme.projects, scheme.lags, scheme.takes, before, self.asks], np.int64)
         row = np.array([*scheme[:11], scheme.late, scheme.onset], float)
         is_symmetric = not (scheme.secant or np.any(stage.bars.blocks[:, 4]))
         march_duals(
-            is_symmetric, scheme.extrapolation, choices, row, known, stage.limits, self.problem, acting, self.motion,
-            self.room, self.solving, self.forces, room._replace(**numbers), found,
+            is_symmetric, scheme.extrapolation, choices, row, known, ends, stage.limits, self.problem, acting,
+            self.motion, self.room, self.solving, self.forces, self.known, room._replace(**numbers), found,
         )  # fmt: skip
         self.worst = max(self.worst, float(found[WORST]))
         when = f"step {step_run.number}: the equilibrium at time {times[1 + int(found[WHERE])]:.6g}"
