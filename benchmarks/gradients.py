@@ -28,11 +28,15 @@ from benchmarks.many import chain_text
 from benchmarks.process import run_process
 from benchmarks.report import aligned, number, occasion
 
-AGREE = 1e-9
-"""Largest difference of derivatives from those of JAX, over the largest of their kind."""
+AGREE, SHORT = 1e-9, 1e-3
+"""Largest difference of derivatives from those of JAX, over the largest of their kind. In shorter increments than these
+accelerations have the round-off of places over the square of the increment, and sum it up as the root of their number:
+it is larger as the increment to the power -2.5."""
 LIMIT = 3600.0
 COLUMNS = ("job", "by", "run, s", "loop: (with - without) / without", "each", "whole call: each")
-AGAINST = ("job", "fem with / without", "JAX with / without", "fem / JAX", "difference U", "difference T")
+AGAINST = (
+    "job", "fem with / without", "JAX with / without", "fem / JAX", "at most", "difference U", "difference T",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +66,10 @@ class Clocked:
 
 
 def falling_text(bars: int, dt: float, increments: int) -> str:
-    """The falling chain of ``many`` with EA, density and length as parameters, iterated nearly to round-off."""
-    text = chain_text().replace("EA = 1e5", "EA = 1e5\nrho = 1.\nlength = 1.").replace("11, 1., 0.", "11, <length>, 0.")
-    text = text.replace("*DENSITY\n1.", "*DENSITY\n<rho>").replace("1.E-7", "1.E-10")
+    """The falling chain of ``many`` with EA, density and length as parameters, iterated nearly to round-off.
+    Bars are soft: in stiff ones the round-off of places is a large part of what a derivative changes."""
+    text = chain_text().replace("EA = 1e5", "EA = 1e3\nrho = 1.\nlength = 1.").replace("11, 1., 0.", "11, <length>, 0.")
+    text = text.replace("*DENSITY\n1.", "*DENSITY\n<rho>").replace("1.E-7", "1.E-13")
     text = text.replace("0.002, 0.4", f"{dt!r}, {dt * increments!r}")
     if bars == 1:
         text = text.replace("*NGEN, NSET=ALL\n1, 11, 1", "*NSET, NSET=ALL\n1, 11")
@@ -89,7 +94,7 @@ def line_text(waves: int) -> str:
     return text.replace(bed, f"{bed}\n<mu>, <mu>")
 
 
-FALLS = {"pendulum": (1, 2e-3, 600), "chain": (10, 1e-4, 4000)}
+FALLS = {"pendulum": (1, 2e-3, 600), "chain": (10, 1e-3, 400), "long chain": (10, 1e-4, 4000)}
 TIP, TOP = ("U1_n11", "U3_n11", "T_e1"), ("T_e50",)
 STUDIES = {
     name: Study(lambda its=its: falling_text(*its), ("EA", "rho", "length"), TIP, its) for name, its in FALLS.items()
@@ -149,10 +154,23 @@ def compare(name: str, study: Study, clocked: Clocked, found: Any, python: str, 
     words = [*map(repr, study.falling or ()), *values, str(path)]
     answer, _ = run_process([python, "-m", "benchmarks.peer_jax", "gradients", *words], LIMIT)
     if "with" not in answer:
-        return [name, "-", "-", "-", "-", f"failed: {answer.get('failed', 'no answer')}"]
+        return [name, *["-"] * 5, f"failed: {answer.get('failed', 'no answer')}"]
     ours, its = 1.0 + clocked.share(clocked.loops), answer["with"] / answer["without"]
     apart = differences(found.slopes[1:], np.load(path)[..., 1:])
-    return [name, number(ours), number(its), number(ours / its, ".2f"), *(number(each, ".1e") for each in apart)]
+    cells = [number(its) for its in (ours, its)] + [number(ours / its, ".2f")]
+    return [name, *cells, *(number(each, ".1e") for each in (allowed(study), *apart))]
+
+
+def allowed(study: Study) -> float:
+    """Largest difference of its derivatives."""
+    assert study.falling is not None
+    return AGREE * max(1.0, (SHORT / study.falling[1]) ** 2.5)
+
+
+def agrees(cells: Sequence[str]) -> bool:
+    """Of a row of ``compare``."""
+    limit, *apart = cells[-3:]
+    return not cells[-1].startswith("failed") and all(float(each) <= float(limit) for each in apart)
 
 
 def differences(ours: np.ndarray, others: np.ndarray) -> tuple[float, float]:
@@ -194,4 +212,4 @@ def main(words: Sequence[str]) -> int:
     path = options.output / "gradients.md"
     path.write_text(f"# Derivatives\n\n{occasion(load)}; middle of {options.rounds} rounds.\n\n{text}\n", "utf-8")
     print(text, f"written: {path}", sep="\n")
-    return int(any(cells[-1].startswith("failed") or not max(map(float, cells[-2:])) <= AGREE for cells in beside))
+    return int(not all(map(agrees, beside)))

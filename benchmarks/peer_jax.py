@@ -247,7 +247,7 @@ def motion(by: Number, bars: int, dt: float, increments: int, beyond: int) -> Nu
     """(increments, 3) U1, U3 of the tip and T of the first bar, for EA, density and length of the whole."""
     modulus, density, whole = by
     mass = density * whole / bars
-    chain = Chain(whole / bars, (mass,) * (bars - 1) + (0.5 * mass,), modulus, 1e-10, beyond)
+    chain = Chain(whole / bars, (mass,) * (bars - 1) + (0.5 * mass,), modulus, 1e-13, beyond)
 
     def one(state: State, _: Number) -> tuple[State, Number]:
         state = advance(chain, state, dt)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -101,17 +100,6 @@ def crossings(time: Array, x: Array, v: Array) -> Array:
 def orders(errors: Array, ratio: float = 2.0) -> Array:
     """Observed orders between successive refinements."""
     return np.asarray(np.log(errors[:-1] / errors[1:]) / np.log(ratio))
-
-
-def ends_of(path: Path, names: list[str], values: dict[str, float]) -> list[float]:
-    """Largest and least values of a run: ``max:T_e3``. Here, as other processes call it."""
-    history, found = fem.run(path, parameters=values), list[Any]()
-    for name in names:
-        kind, column, label = re.split(r"[:_]", name)
-        item = int(label[1:])
-        series = history.of_element(item, "T") if column == "T" else history.of_node(item)[:, int(column[1]) - 1]
-        found.append(float(np.nanmax(series) if kind == "max" else np.nanmin(series)))
-    return found
 
 
 def figure(title: str, x_label: str, y_label: str) -> tuple[Figure, Any]:

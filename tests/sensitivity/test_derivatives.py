@@ -351,3 +351,12 @@ def test_ranges_that_make_no_sense_are_refused(tmp_path, text, capsys):
 def test_forces_that_have_not_been_compared_with_runs_are_refused():
     with pytest.raises(NoDerivative, match=r"no derivatives of these forces yet: .*winches"):
         fem.sensitivity("inputs/heave_compensation.inp", ["omega"])
+
+
+@pytest.mark.long  # compiles the march of rods
+def test_a_motion_that_does_not_depend_on_a_parameter():
+    """A load on an inextensible rope swings whatever its mass is, and pulls in proportion to it."""
+    found = fem.sensitivity("inputs/crane.inp", ["m"], ["U1_n2", "U3_n2", "T_e1"])
+    move, rate = found.track.values, found.slopes[..., 0]
+    assert np.abs(5000.0 * rate[:, :2]).max() < 1e-9 * np.abs(move[:, :2]).max()
+    assert np.abs(5000.0 * rate[:, 2] - move[:, 2]).max() < 1e-9 * move[:, 2].max()

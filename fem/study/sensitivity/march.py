@@ -36,6 +36,9 @@ SAME = 1e-12
 """A correction of derivatives below this fraction of the largest one is not made."""
 STALLS = 1e-6
 """Below this one that does not halve is round-off."""
+NONE = 1e-6
+"""Derivatives times the parameter below this fraction of displacements are compared with these: a motion that does not
+depend on the parameter has round-off only."""
 GO_ON, LEAVE, TAKE = 0, 1, 2
 """After a correction: another one; it is none; it is the last."""
 STOPPED, WHERE, LAST, WORST, SOLVES = 0, 1, 2, 3, 4
@@ -70,6 +73,7 @@ def judged(work: Scratch, problem: Problem, outcome: Floats) -> int:
     for dof in range(work.du.shape[0]):
         change = max(change, steepest(work.du[dof]))
         most = max(most, max(steepest(work.u[dof]), steepest(problem.nodes.place[dof])))
+        most = max(most, NONE * abs(common(work.u[dof])))
     most = max(most, change)
     outcome[LAST] = change / most if most > 0.0 else 0.0
     if outcome[LAST] <= SAME or (outcome[LAST] < STALLS and outcome[LAST] >= 0.5 * before):
@@ -88,7 +92,7 @@ def is_left(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) ->
     for dof in range(work.residual.shape[0]):
         resistance = by_mass * common(problem.nodes.mass[dof])
         change = max(change, steepest(work.residual[dof]) / where(resistance > 0.0, resistance, TINY))
-        most = max(most, steepest(work.u[dof]))
+        most = max(most, max(steepest(work.u[dof]), NONE * abs(common(work.u[dof]))))
     return not change <= SAME * most
 
 
