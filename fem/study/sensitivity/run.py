@@ -228,8 +228,8 @@ class Differentiated(Run):
         has_rods = bool(len(stage.bars.rods))  # the gaps of rods, which have derivatives, are part of the tangent
         self.solving = self.room if has_rods else without_slopes(self.room, stage.work)
         self.forces = self.solving if has_rods else without_blocks(self.solving)
-        its = stage.work.tangent
-        self.known = Known(like(stage.work.force, width), like(its.block, 1), like(its.cross, 1))
+        tangent = stage.work.tangent
+        self.known = Known(like(stage.work.force, width), like(tangent.block, 1), like(tangent.cross, 1))
         self.is_first, self.of = True, self._recorded(step_run)
 
     def _recorded(self, step_run: StepRun) -> tuple[Ints, Ints]:
