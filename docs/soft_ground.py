@@ -65,6 +65,7 @@ fem.register(
         Parameters(NSET=Value("node_set", name_of("node"))),
         DataLine("the stiffness", Value("stiffness", POSITIVE_NUMBER, "the stiffness")),
     ),
+    help="springs along y from the nodes of a set to the ground",
 )
 fem.register("LINEAR ACCELERATION", integrator=lambda: newmark(1.0 / 6.0, 0.5))
 fem.register("SPEED", quantity=lambda of: np.linalg.norm(of["V"], axis=-1), unit="length/time")

@@ -53,7 +53,7 @@ DOOR = {
     "assembly.sudden": {"pull", "sudden"},
     "assembly.supports": {"FREE"},
     "assembly.system": {"System", "assemble"},
-    "deck": {"parse_deck", "read_model"},
+    "deck": {"answered", "parse_deck", "read_model"},
     "deck.cards": {"NUMBER"},
     "deck.forms": {"stiffness_of", "strains_of"},
     "deck.kinds": {"number"},

@@ -102,6 +102,65 @@ def length_now(of):
     return np.linalg.norm(second - first, axis=-1)
 
 
+def kink(of):
+    """Angle between the two bars at a node; 0 at ends of lines."""
+    found = np.zeros(of["COORD"].shape[:-1])
+    for place, node in enumerate(of.indices):
+        beside = np.array([b if a == node else a for a, b in of.model.mesh.element_nodes if node in (a, b)])
+        if len(beside) == 2:
+            x, y = np.moveaxis(of.at("COORD", beside) - of["COORD"][..., place, None, :], -2, 0)
+            found[..., place] = np.pi - np.arccos(
+                (x * y).sum(-1) / np.linalg.norm(x, axis=-1) / np.linalg.norm(y, axis=-1)
+            )
+    return found
+
+
+def test_a_quantity_of_nodes_asks_for_those_beside_them(tmp_path):
+    """The corner of two rods at right angles is the only node that is printed; the angle is that of all positions."""
+    deck = tmp_path / "corner.inp"
+    deck.write_text(
+        """*NODE
+1, 0, 0, 0
+2, 1, 0, 0
+3, 1, -1, 0
+*ELEMENT, TYPE=T3D2, ELSET=BAR
+1, 1, 2
+2, 2, 3
+*NSET, NSET=CORNER
+2
+*MATERIAL, NAME=M
+*ELASTIC
+1e4
+*DENSITY
+100.
+*SOLID SECTION, ELSET=BAR, MATERIAL=M
+0.01
+*BOUNDARY
+1, 1, 3
+*STEP, NLGEOM
+*DYNAMIC, DIRECT
+0.01, 0.2
+*DLOAD
+BAR, GRAV, 9.81, 0, -1, 0
+*NODE PRINT, NSET=CORNER
+U, KINK
+*END STEP
+"""
+    )
+    with fem.register("KINK", quantity=kink, unit="", neighbours=True), rehearsal():
+        history = fem.run(deck, output=tmp_path / "out")
+    printed = np.genfromtxt(tmp_path / "out" / "nodes.csv", delimiter=",", names=True)
+    first, corner, last = (
+        history.of_node(node) + np.array(at) for node, at in ((1, (0, 0, 0)), (2, (1, 0, 0)), (3, (1, -1, 0)))
+    )
+    way, on = corner - first, last - corner
+    turned = np.arctan2(way[:, 1], way[:, 0]) - np.arctan2(on[:, 1], on[:, 0])
+    assert turned[0] == pytest.approx(np.pi / 2) and np.ptp(turned) > 0.1
+    assert printed["KINK"] == pytest.approx(turned)
+    with fem.register("KINK", quantity=kink, unit="", neighbours=True):
+        assert history.of_node(2, "KINK") == pytest.approx(turned)
+
+
 @pytest.mark.parametrize("request_of_nodes", ["*NODE PRINT, NSET=TIP\nU, V, A, RF\n", ""])
 def test_a_quantity_of_elements_asks_for_those_of_their_ends(tmp_path, request_of_nodes):
     """E = (l^2 - L^2)/(2 L^2) of the Green strain, with the l that ends have: in tables and in memory, whatever is
@@ -175,6 +234,13 @@ def test_a_wrong_tangent_is_named_in_the_first_model(monkeypatch, old, new, told
         fem.run(fem.parse_deck(module.DECK))
 
 
+def test_a_check_finds_a_wrong_tangent(monkeypatch):
+    text = EXAMPLE.read_text().replace("trial.weight * part * k", "trial.weight * k / 2")
+    with registering(monkeypatch, "wrong_ground", text) as module:
+        (found,) = [text for text in fem.check(fem.parse_deck(module.DECK)).findings if "refuses" in text]
+    assert "the tangent has d F2 of node 1 / d u2 of node 1 = 25, where differences of the force give 50" in found
+
+
 def installed(folder: Path, text: str) -> None:
     """A package with an entry point, as pip would leave it."""
     (folder / "soft_ground.py").write_text(text)
@@ -198,8 +264,35 @@ def test_an_installed_package_is_found_where_something_is_not_known(tmp_path, gr
     assert (told.returncode, told.stdout) == (0, f"{len(ground.DECK.splitlines())} lines\n"), told.stderr
     checked = fem_there(tmp_path, "check", "deck.inp")
     assert checked.returncode == 0, checked.stderr
+    helped = fem_there(tmp_path, "help", "soft", "ground")
+    assert helped.returncode == 0, helped.stderr
+    assert all(each in helped.stdout for each in ("springs along y", "NSET= (needed)", "Data line: the stiffness"))
     other = fem_there(tmp_path, "counts", "deck.inp")
     assert other.returncode == 2 and "did you mean count?" in other.stderr
+
+
+@pytest.mark.long
+def test_a_quantity_alone_imports_an_installed_package(tmp_path):
+    """In the deck, in a list of series, and beside a keyword of the same package, whichever comes first."""
+    installed(tmp_path, EXAMPLE.read_text())
+    text = (ROOT / "inputs" / "sdnl100.inp").read_text().replace("U, V, A, RF", "U, SPEED")
+    (tmp_path / "deck.inp").write_text(text)
+    (tmp_path / "both.inp").write_text(text.replace("*BOUNDARY", "*SOFT GROUND, NSET=TIP\n1e-3\n*BOUNDARY", 1))
+    for deck in ("deck.inp", "both.inp"):
+        checked = fem_there(tmp_path, "check", deck)
+        assert "*NODE PRINT of SPEED" in checked.stdout, checked.stderr
+    swept = fem_there(tmp_path, "sweep", "deck.inp", "--vary", "V3_n2=0,0.01", "--record", "SPEED_n2", "--workers", "1")
+    assert swept.returncode == 0, swept.stderr
+    assert "SPEED_n2_max" in (tmp_path / "results" / "deck_sweep" / "sweep.csv").read_text()
+
+
+@pytest.mark.long
+def test_a_quantity_that_is_not_known_does_not_stop_for_a_package_that_cannot_be_loaded(tmp_path):
+    installed(tmp_path, "import nothing_of_this_name\n")
+    (tmp_path / "deck.inp").write_text((ROOT / "inputs" / "sdnl100.inp").read_text().replace("U, V, A, RF", "U, SPEED"))
+    told = fem_there(tmp_path, "check", "deck.inp")
+    assert told.returncode == 0 and "SPEED of *NODE PRINT" in told.stdout
+    assert "the installed addition ground (soft_ground) cannot be loaded" in told.stdout
 
 
 @pytest.mark.long

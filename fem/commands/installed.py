@@ -19,14 +19,25 @@ class Command(NamedTuple):
 
 EXTRA: dict[str, Command] = {}
 """Commands by name."""
+DESCRIBED: dict[str, str] = {}
+"""Keyword -> what ``fem help`` says of it."""
 GROUP = "fem"
 _loaded: list[bool] = []
+_failed: list[str] = []
+"""Why one of them could not be imported."""
 
 
-def load_installed(mistakes: DeckError | None = None) -> bool:
+def has_additions() -> bool:
+    """Whether they have been imported, and there are any."""
+    return any(_loaded) and not _failed
+
+
+def load_installed(mistakes: CommandError | DeckError | None = None) -> bool:
     """Imports them, once; returns whether it was done now, and there are any.
-    CommandError: one of them cannot be imported; with ``mistakes`` of a deck: these, with a note of that."""
+    CommandError: one of them cannot be imported; with ``mistakes`` of a deck or a name: these, with a note of that."""
     if _loaded:
+        if _failed and mistakes is not None and not getattr(mistakes, "__notes__", ()):
+            mistakes.add_note(f"note: {_failed[0]}")
         return False
     from importlib.metadata import entry_points
 
@@ -37,6 +48,7 @@ def load_installed(mistakes: DeckError | None = None) -> bool:
             each.load()
         except Exception as error:
             reason = f"the installed addition {each.name} ({each.value}) cannot be loaded: {error}"
+            _failed.append(reason)
             if mistakes is None:
                 raise CommandError(reason) from error
             mistakes.add_note(f"note: {reason}")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fem.commands.example import shipped
+from fem.commands.installed import DESCRIBED, load_installed
 from fem.errors import CommandError, proposal
 
 if TYPE_CHECKING:
@@ -60,6 +61,9 @@ def keyword_help(words: Sequence[str] = (), say: Say = print) -> None:
         return
     found = sections()
     name = " ".join(" ".join(words).upper().strip("* ,").split())
+    if name not in found:
+        load_installed()
+        found |= DESCRIBED
     if name not in found:
         raise CommandError(f"there is no keyword *{name}; {proposal(name, found)}")
     say(plain(found[name]))

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
-from fem.commands.installed import load_installed
+from fem.commands.installed import has_additions, load_installed
 from fem.deck import reader
 from fem.deck.outline import OutlineReader
 from fem.deck.scanner import DeckFiles, checked_overrides
@@ -17,6 +18,8 @@ from fem.deck.table import KEYWORDS
 from fem.deck.writer import write_deck
 from fem.errors import CommandError, DeckError
 from fem.model import Model
+
+Answer = TypeVar("Answer")
 
 
 def read_deck(
@@ -43,12 +46,13 @@ def read_deck(
     return answered(lambda: reader.read_file(path, checked_overrides(parameters), earlier=known))
 
 
-def answered(read: Callable[[], Model]) -> Model:
+def answered(read: Callable[[], Answer]) -> Answer:
     """The result of ``read``; after unknown names once more, with the additions of installed packages."""
+    before = has_additions()
     try:
         return read()
-    except DeckError as mistakes:
-        if not load_installed(mistakes):
+    except (CommandError, DeckError) as mistakes:
+        if not load_installed(mistakes) and has_additions() == before:  # no quantity of the deck has imported them
             raise
     return read()
 

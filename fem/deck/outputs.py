@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from fem.commands.installed import load_installed
 from fem.deck.cards import POSITIVE, Card
 from fem.deck.draft import Draft, StepDraft
 from fem.deck.source import listing, words
 from fem.deck.table import keyword
+from fem.errors import CommandError
 from fem.model import EarlierState, OutputRequest
 from fem.model.quantities import ENERGIES, PHASED, QUANTITIES
 
@@ -43,15 +45,26 @@ def paced(card: Card, draft: Draft, given: OutputRequest) -> OutputRequest:
     return replace(given, every=every, times=draft.named_if(card, "TIME POINTS", "time points") or given.times)
 
 
+def added(draft: Draft) -> bool:
+    """Whether installed packages have been imported now; one that cannot be is a notice, since what is not known is."""
+    try:
+        return load_installed()
+    except CommandError as error:
+        draft.notice(str(error))
+        return False
+
+
 def request(card: Card, draft: Draft, given: OutputRequest) -> None:
     """Add what one card asks for, with the variables that it names."""
     given = paced(card, draft, given)
     family = given.kind.split()[0]
     variables: dict[str, None] = {}
     names = [field.text.upper() for row in draft.rows(card, needed=False) for field in row.fields()]
+    names = [PHASED.get(name, name) if draft.open_step.harmonic else name for name in names]
     known, whole = variables_of(family), components()
+    if any(whole.get(name, name) not in known for name in names) and added(draft):
+        known, whole = variables_of(family), components()
     for name in names:
-        name = PHASED.get(name, name) if draft.open_step.harmonic else name
         if whole.get(name, name) in known:
             variables[whole.get(name, name)] = None
         else:

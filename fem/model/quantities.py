@@ -41,7 +41,8 @@ class Quantity:
     swept        what a sweep keeps of it: end, min, max; of recorded ones only
     is_extension  neither Abaqus nor CalculiX knows it
     derived      function that computes it from others; None: the solver records it
-    at_ends      of elements: it needs ``ends``, the motion of their nodes, which is then recorded, too
+    at_ends      of elements: it needs ``ends``, the motion of their nodes, which is then recorded, too; of nodes:
+                 that of the nodes at the other ends of their elements (``at``)
     """
 
     name: str
@@ -293,6 +294,15 @@ class Values:
             raise KeyError(f"{name} is not recorded at the ends of these elements")
         return self.nodes[name][..., self.nodes.indices.searchsorted(ends), :]
 
+    def at(self, name: str, nodes: Ints) -> Floats:
+        """(..., q, 3), or (..., q) of single numbers: a quantity at other nodes (q,), indices; NaN at those that are
+        not recorded (only a quantity with ``at_ends`` has the nodes at the other ends of elements)."""
+        place = np.minimum(self.indices.searchsorted(nodes), len(self.indices) - 1)
+        axis = -2 if self._table[name].axes else -1
+        found = np.moveaxis(np.take(self[name], place, axis).astype(float), axis, 0)
+        found[self.indices[place] != nodes] = np.nan
+        return np.moveaxis(found, 0, axis)
+
     @property
     def coordinates(self) -> Floats:
         """(p, 3) reference positions of the nodes."""
@@ -357,6 +367,14 @@ class Values:
     def columns(self, name: str) -> Floats:
         """(k, p, c) values at k instants, in the columns of the tables (further axes stay behind)."""
         return self[name] if self._table[name].axes else self[name][:, :, None]
+
+
+def with_neighbours(model: Model, nodes: Ints) -> Ints:
+    """Sorted node indices, with all nodes that quantities of nodes depend on there."""
+    if any(each.at_ends for each in NODAL):
+        ends = model.mesh.element_nodes
+        nodes = np.union1d(nodes, ends[np.isin(ends, nodes).any(axis=1)])
+    return model.with_pinned(nodes)
 
 
 def values_of(

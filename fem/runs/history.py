@@ -15,7 +15,16 @@ from fem.errors import unknown
 from fem.model import Model
 from fem.model.mesh import Mesh
 from fem.model.named import TABLES, labels_of
-from fem.model.quantities import ENERGIES, NODAL, RECORDED, Values, recorded_values, unrecorded, values_of
+from fem.model.quantities import (
+    ENERGIES,
+    NODAL,
+    RECORDED,
+    Values,
+    recorded_values,
+    unrecorded,
+    values_of,
+    with_neighbours,
+)
 from fem.runs.record import Event, Factors, Modes, Response, Rows, SilentSink
 from fem.runs.tables import RESPONSES, response_columns
 
@@ -136,7 +145,7 @@ class History:
         KeyError: no such node or field.
         """
         node = self.mesh.nodes_of(int(label))
-        nodes = self.model.with_pinned(node)
+        nodes = with_neighbours(self.model, node)
         values = self._values(nodes, node[:0])["n"]
         return values["RF" if field == "reactions" else field.upper()][:, int(nodes.searchsorted(node)[0])]
 

@@ -13,7 +13,7 @@ from fem.errors import ModelError
 from fem.model import Model, OutputRequest, outputs_in_force
 from fem.model.mesh import Mesh
 from fem.model.notices import held_nodes, support_distance
-from fem.model.quantities import ELEMENTAL
+from fem.model.quantities import ELEMENTAL, with_neighbours
 
 MAX_FIELDS = 200
 """Without a FILE request a step keeps its start, its end and at most this many evenly spaced fields."""
@@ -127,7 +127,7 @@ class Schedule:
         self.elements = union(printed(model, requests, "EL PRINT"))
         if any(each.at_ends for each in ELEMENTAL):
             above.append(np.unique(model.mesh.element_nodes[self.elements]))
-        self.nodes = model.with_pinned(union([*node_sets, *above]))  # ``touchdown.csv`` needs all nodes of lines
+        self.nodes = with_neighbours(model, union([*node_sets, *above]))  # ``touchdown.csv`` needs all nodes of lines
         self._model, self._first = model, next((nodes for nodes in node_sets if nodes.size), None)
         marked = {request.pace: request for request in requests if request.marks}.values()
         found = [points for each in marked if (points := instants_of(each, model, period)) is not None]

@@ -522,7 +522,7 @@ def describe_rigidity(model: Model) -> list[str]:
         before, span = first_environment(system, u), Span(0.0, 0.0, False)
         now = next_environment(system, before, model.steps[0].still, span, u, nothing, nothing)
         return [f"rigidity    {count(members_of(system, now.supports, u))}"]
-    except ModelError:  # a run reports this
+    except ModelError:  # ``sudden_starts`` reports it
         return []
 
 
@@ -699,8 +699,8 @@ def sudden_starts(model: Model, bars: CheckedBars) -> list[str]:
     for the positions of supports at that time and of free nodes in the deck."""
     try:
         system = assemble(model)
-    except ModelError:  # a run reports this
-        return []
+    except ModelError as error:
+        return [f"a run refuses this model: {error}"]
     found, begin, (u, v) = list[str](), 0.0, system.initial_motion
     before, is_at_rest, nothing = first_environment(system, u), not v.any(), np.zeros(system.size)
     for number, step in enumerate(model.steps if model.earlier is None else (), start=1):

@@ -19,6 +19,7 @@ import numpy as np
 
 from fem.arrays import Floats, Say
 from fem.commands.files import write_table
+from fem.deck import answered
 from fem.errors import CommandError
 from fem.model.named import WORDS, Named, series_named
 from fem.model.notices import FOLLOW
@@ -146,7 +147,7 @@ def chosen_series(folder: Path, what: str, step: int | None, start: float) -> li
 
 def one_series(folder: Path, name: str, step: int | None, start: float) -> Series:
     """A number over time; of a set, at each instant the largest. CommandError: as ``read_series``; no such set."""
-    number = series_named(name)
+    number = answered(lambda: series_named(name))
     if isinstance(number, Named):
         return read_series(folder, number.column, number.kind, [number.label], step, start)[0]
     from fem.show.reading import members_of  # with Matplotlib, which sweeps do without

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats
-from fem.commands.installed import EXTRA, Command
+from fem.commands.installed import DESCRIBED, EXTRA, Command
 from fem.compiled.interpreted import rehearsal
 from fem.deck import KEYWORDS
 from fem.deck.sections import LISTED, OTHERS
 from fem.deck.source import squeezed
-from fem.deck.table import Form, card_of
+from fem.deck.table import NEEDED, Form, card_of
 from fem.errors import CommandError, ModelError
 from fem.forces.families import FAMILIES, add_family, remove_family
 from fem.forces.protocol import BOOKS, Family, Tangent, Trial
@@ -44,6 +44,7 @@ def register(
     name: str, *, force: Family | None = None, keyword: Form | None = None,
     integrator: Callable[[], Scheme | Coefficients] | None = None,
     quantity: Callable[[Values], Floats] | None = None, of: str = "nodes", unit: str = "", axes: str = "",
+    neighbours: bool = False,
     command: Callable[..., Any] | None = None, help: str = "",
 ) -> Addition:  # fmt: skip
     """Add something of one's own to the program, until it is removed or the process ends.
@@ -57,8 +58,10 @@ def register(
     quantity    (values) -> numbers (..., p), or vectors (..., p, 3) with ``axes="123"``, of p nodes or elements, from
                 other quantities: ``values["U"]``; of elements also ``values.ends("U")`` (..., p, 2, 3), that of the
                 nodes at both ends; of: "nodes" or "elements"; unit: its formula (``length/time``);
-                axes: "123" of vectors
-    command     (deck, parameters, say) -> exit code, or nothing; help: its line in ``fem --help``
+                axes: "123" of vectors; neighbours: of nodes, it needs those at the other ends of their elements:
+                ``values.at("U", nodes)``, of ``values.model.mesh.element_nodes``
+    command     (deck, parameters, say) -> exit code, or nothing; help: its line in ``fem --help``; of a keyword: what
+                ``fem help NAME`` says of it
 
     An installed package registers by an entry point of the group ``fem`` that names its module; it is imported where a
     deck or a command line has something that is not known otherwise.
@@ -86,11 +89,13 @@ def register(
         table, letter = KINDS[of]
         known = (known for each in QUANTITIES[table] for known in (each.name, *each.aliases))
         _refuse(name, QUANTITY, "a quantity", {*COLUMNS[letter], *known})
-        made = Quantity(name, name, unit, axes=axes, is_extension=True, derived=quantity, at_ends=table == "EL")
+        made = Quantity(
+            name, name, unit, axes=axes, is_extension=True, derived=quantity, at_ends=neighbours or table == "EL"
+        )
         QUANTITIES[table].append(made)
         note_columns()
         return Addition([lambda: QUANTITIES[table].remove(made), note_columns])
-    return Addition(list(_add_force(name, force, keyword)))
+    return Addition(list(_add_force(name, force, keyword, help)))
 
 
 class Addition:
@@ -128,7 +133,7 @@ def _scheme(found: Scheme | Coefficients) -> Scheme:
     return found if isinstance(found, Scheme) else Scheme(found)
 
 
-def _add_force(name: str, force: Family | None, keyword: Form | None) -> Iterator[Callable[[], Any]]:
+def _add_force(name: str, force: Family | None, keyword: Form | None, text: str) -> Iterator[Callable[[], Any]]:
     """Registers a force and its keyword; yields the functions that remove them."""
     if force is not None:
         if force.name in {family.name for family in FAMILIES}:
@@ -143,10 +148,22 @@ def _add_force(name: str, force: Family | None, keyword: Form | None) -> Iterato
         yield _put(LISTED, name, form)
         card_of(name, form)
         yield lambda: KEYWORDS.pop(name)
+        yield _put(DESCRIBED, name, _described(name, form, text))
     if force is not None:
         family = replace(force, assemble=_compared(force))
         add_family(family)
         yield lambda: remove_family(family)
+
+
+def _described(name: str, form: Form, text: str) -> str:
+    """What ``fem help`` says of a registered keyword."""
+    needed = [f"{key}= " + ("(needed)" if one.default is NEEDED else f"(default: {one.default})")
+              for key, one in form.parameters.items()]  # fmt: skip
+    lines = [f"*{name}", text, f"Registered by {form.make.__module__}; before the first *STEP."]
+    lines += [f"Parameters: {', '.join(needed)}"] if needed else []
+    if form.line is not None:
+        lines += [f"Data line{'s' if form.is_list else ''}: {form.line.text}"]
+    return "\n\n".join(filter(None, lines))
 
 
 def _compared(family: Family) -> Callable[..., Any]:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fem.arrays import Floats
+from fem.deck import answered
 from fem.errors import CommandError
 from fem.model import Model
 from fem.model.named import COLUMNS, PRINTS, TABLES, Named, members_named, series_named
@@ -67,7 +68,7 @@ class Record:
 
     def __post_init__(self) -> None:
         named = self.what.split(",") if isinstance(self.what, str) else self.what
-        object.__setattr__(self, "what", tuple(str(series_named(name)) for name in named))
+        object.__setattr__(self, "what", answered(lambda: tuple(str(series_named(name)) for name in named)))
         if len(set(self.what)) < len(self.what):
             raise CommandError("the same series is recorded twice")
         check_curve(self.slope, self.constant, self.strength, self.goodman)
