@@ -113,7 +113,7 @@ def test_one_process_marches_few_long_runs_before_others_start(places, monkeypat
 
 def test_each_worker_gets_four_blocks_of_half_a_second_where_there_are_enough_points():
     """The last ones are the shortest, of a twentieth of a second."""
-    cases = ((1e-9, 80, 10, 10), (1e-9, 10_000, 512, 512), (1e-3, 3000, 375, 50), (0.1, 1000, 5, 1), (9.0, 10, 1, 1))
+    cases = ((1e-9, 80, 10, 10), (1e-9, 100_000, 2048, 2048), (1e-3, 3000, 375, 50), (0.1, 1000, 5, 1), (9.0, 10, 1, 1))
     for seconds, count, size, least in cases:
         sizes = [len(block) for block in workers.blocks(iter(jobs(count)), count, 2, seconds)]
         assert sum(sizes) == count and max(sizes) == size and len(sizes) >= 4 * 2

@@ -119,9 +119,9 @@ def test_threads_are_for_short_work_and_processes_for_long(monkeypatch, seconds,
     assert found == teams
 
 
-@pytest.mark.parametrize(("end", "rows"), [(0.2, 512), (1e3, 83), (1e5, 1)])
+@pytest.mark.parametrize(("end", "rows"), [(0.2, 2048), (1e3, 83), (1e5, 1)])
 def test_a_block_has_room_for_all_increments_of_its_rows(end, rows):
-    """16 bytes for each of them: 1e5 increments of 512 rows would take 0.8 GB."""
+    """16 bytes for each of them: 1e5 increments of 2048 rows would take 3 GB."""
     assert workers.largest_block(parse_deck(SWING, {"end": end})) == rows
 
 

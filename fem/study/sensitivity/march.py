@@ -96,7 +96,7 @@ def is_left(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) ->
     return not change <= SAME * most
 
 
-class Known(NamedTuple):
+class KnownForces(NamedTuple):
     """Of the families whose tangents are whole: their forces (3n,), their tangents within and between nodes."""
 
     force: Floats
@@ -105,7 +105,7 @@ class Known(NamedTuple):
 
 
 @called_kernel
-def evaluate_known(trial: Trial, problem: Problem, work: Scratch, known: Known) -> None:
+def evaluate_known(trial: Trial, problem: Problem, work: Scratch, known: KnownForces) -> None:
     """Forces and tangents of the families whose tangents are whole, into ``work``; keeps them."""
     tangent = work.tangent
     clear(work)
@@ -121,7 +121,7 @@ def evaluate_known(trial: Trial, problem: Problem, work: Scratch, known: Known) 
 
 
 @called_kernel
-def move_known(weight: float, work: Scratch, known: Known) -> None:
+def move_known(weight: float, work: Scratch, known: KnownForces) -> None:
     """The same forces after a correction of the displacements, to first order."""
     clear(work)
     add_blocks(1.0 / weight, known.block, work.du, known.force)
@@ -140,7 +140,7 @@ def evaluate_unknown(trial: Trial, problem: Problem, work: Scratch) -> float:
 
 
 @inner_kernel
-def weigh(has_rods: bool, is_moved: bool, k: int, through: Passage, work: Scratch, known: Known) -> float:
+def weigh(has_rods: bool, is_moved: bool, k: int, through: Passage, work: Scratch, known: KnownForces) -> float:
     """Forces that are out of balance, their derivatives alone but of rods; returns the stored energy.
     is_moved: those of families whose tangents are whole follow from the last evaluation"""
     scheme, problem = through.scheme, through.problem
@@ -161,7 +161,7 @@ def weigh(has_rods: bool, is_moved: bool, k: int, through: Passage, work: Scratc
 @inner_kernel
 def solve_increment(
     is_symmetric: bool, is_bare: bool, has_rods: bool, moves: bool, k: int, through: Passage, forces: Scratch,
-    known: Known, outcome: Floats,
+    known: KnownForces, outcome: Floats,
 ) -> float:  # fmt: skip
     """The derivatives of the equilibrium of increment k; returns the stored energy.
     The numbers themselves stay as the run has found them, and with them the branch (touching, sliding, taut) of each
@@ -224,7 +224,7 @@ def end_coupled_accelerations(scheme: Coefficients, k: int, ends: Floats, throug
 @kernel
 def march_duals(
     is_symmetric: bool, extrapolation: int, choices: Ints, row: Floats, known: Floats, ends: Floats, limits: Floats,
-    problem: Problem, loading: Loading, motion: Motion, work: Scratch, solving: Scratch, forces: Scratch, kept: Known,
+    problem: Problem, loading: Loading, motion: Motion, work: Scratch, solving: Scratch, forces: Scratch, kept: KnownForces,
     record: Ledger, outcome: Floats,
 ) -> None:  # fmt: skip
     """Advance ``motion`` through all increments of ``loading``; ``record`` gets their rows.

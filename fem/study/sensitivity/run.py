@@ -45,7 +45,7 @@ from fem.study.sensitivity.duals import (
     without_blocks,
     without_slopes,
 )
-from fem.study.sensitivity.march import OUTCOME, STOPPED, WHERE, WORST, Known, march_duals
+from fem.study.sensitivity.march import OUTCOME, STOPPED, WHERE, WORST, KnownForces, march_duals
 from fem.study.tracks import SeriesSink, Track
 
 NUMBERS = ("increments", "kinematics", "values")
@@ -229,7 +229,7 @@ class Differentiated(Run):
         self.solving = self.room if has_rods else without_slopes(self.room, stage.work)
         self.forces = self.solving if has_rods else without_blocks(self.solving)
         tangent = stage.work.tangent
-        self.known = Known(like(stage.work.force, width), like(tangent.block, 1), like(tangent.cross, 1))
+        self.known = KnownForces(like(stage.work.force, width), like(tangent.block, 1), like(tangent.cross, 1))
         self.is_first, self.of = True, self._recorded(step_run)
 
     def _recorded(self, step_run: StepRun) -> tuple[Ints, Ints]:
