@@ -224,8 +224,8 @@ def end_coupled_accelerations(scheme: Coefficients, k: int, ends: Floats, throug
 @kernel
 def march_duals(
     is_symmetric: bool, extrapolation: int, choices: Ints, row: Floats, known: Floats, ends: Floats, limits: Floats,
-    problem: Problem, loading: Loading, motion: Motion, work: Scratch, solving: Scratch, forces: Scratch, kept: KnownForces,
-    record: Ledger, outcome: Floats,
+    problem: Problem, loading: Loading, motion: Motion, work: Scratch, solving: Scratch, forces: Scratch,
+    kept: KnownForces, record: Ledger, outcome: Floats,
 ) -> None:  # fmt: skip
     """Advance ``motion`` through all increments of ``loading``; ``record`` gets their rows.
 
