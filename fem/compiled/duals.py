@@ -206,7 +206,7 @@ def with_slope(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     value, slope, x = args
     if not is_dual(x):
         return value
-    slopes = scaled(builder, x, slope)
+    slopes = scaled(builder, x, number(builder, slope) if is_dual(slope) else slope)
     if not is_dual(value):
         return with_number(builder, slopes, value)
     return with_number(builder, builder.fadd(value, slopes), number(builder, value))
@@ -235,6 +235,7 @@ define(max, 2, DualType, extreme(">"))
 define(int, 1, DualType, truncated, lambda width: types.int64)
 for _of_numbers in (common, itself):
     define(_of_numbers, 1, DualType, first, lambda width: types.float64)
-for _kinds in ((DualType, DualType), (DualType, types.Float), (types.Float, DualType)):
-    lower_builtin(carried, _kinds[0], types.Float, _kinds[1])(with_slope)
+for _by in (types.Float, DualType):
+    for _kinds in ((DualType, DualType), (DualType, types.Float), (types.Float, DualType)):
+        lower_builtin(carried, _kinds[0], _by, _kinds[1])(with_slope)
 define(steepest, 1, DualType, steepest_slot, lambda width: types.float64)

@@ -411,12 +411,12 @@ define(carried, 3, PackType, _same)
 
 @infer_global(carried)
 class _Carried(AbstractTemplate):
-    """Of plain numbers the value; a dual number where one of value and number is one. The slope is plain."""
+    """Of plain numbers the value; a dual number where one of value and number is one. Of the slope its number counts."""
 
     def generic(self, args: Any, kws: Any) -> Any:
         kinds = [types.float64 if isinstance(kind, types.Float | types.Integer) else kind for kind in args]
-        duals = [kind for kind in kinds if isinstance(kind, DualType)]
-        if kinds[1] != types.float64 or not all(isinstance(kind, DualType | types.Float) for kind in kinds):
+        duals = [kind for kind in kinds[::2] if isinstance(kind, DualType)]
+        if not all(isinstance(kind, DualType | types.Float) for kind in kinds):
             return None
         return signature(duals[0] if duals else types.float64, *kinds)
 
@@ -427,7 +427,8 @@ class _IsCarrier(AbstractTemplate):
         return signature(types.boolean, *args)
 
 
-lower_builtin(carried, types.Float, types.Float, types.Float)(lambda context, builder, sig, args: args[0])
+for _by in (types.Float, DualType):
+    lower_builtin(carried, types.Float, _by, types.Float)(lambda context, builder, sig, args: args[0])
 for _number in (types.Float, PackType, DualType):
     lower_builtin(is_carrier, _number)(
         lambda context, builder, sig, args: context.get_constant(types.boolean, isinstance(sig.args[0], DualType))

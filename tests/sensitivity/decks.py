@@ -246,6 +246,13 @@ def mooring(
     return MOORING.format(bottom=bottom, element=element, section=section, scheme=scheme)
 
 
+def in_waves() -> str:
+    """The line in shallow water, two regular waves above it; its upper end comes out of the water."""
+    waves = "*WAVE, TYPE=AIRY, STRETCHING=WHEELER\n<height>, <period>, 40., 20.\n0.2, 3., 10., 70.\n*SEABED"
+    text = mooring().replace("*SEABED", waves, 1).replace("-2., 8., 9.81", "-2., 4., 9.81")
+    return text.replace("*PARAMETER\n", "*PARAMETER\nheight = 0.3\nperiod = 5.\n", 1)
+
+
 def uneven() -> str:
     """Depths of a bottom below it: grid.csv."""
     x, y = (-5.0, 1.5, 4.5, 7.5, 10.5, 20.0), (-5.0, 0.1, 5.0)

@@ -17,7 +17,7 @@ import fem
 from fem.compiled.choice import is_plain
 from fem.deck import read_model
 from fem.study.tracks import tracked
-from tests.sensitivity.decks import BEAM, GRID, PLANE, mooring, uneven
+from tests.sensitivity.decks import BEAM, GRID, PLANE, in_waves, mooring, uneven
 
 pytestmark = [pytest.mark.skipif(is_plain(), reason="dual numbers need our own compiler"), pytest.mark.long]
 CURRENT = "*AQUA\n-2., 2., 9.81, 1.2\n0.4, 0.1, 0., -2.\n0.8, 0., 0., 2.\n"
@@ -45,6 +45,7 @@ def by_differences(path: Path, name: str, names: tuple[str, ...], h: float = 1e-
         pytest.param(mooring(scheme="ENERGY MOMENTUM"), ["EA", "mu", "surge"], id="secant"),
         pytest.param(mooring(GRID), ["EA", "mu", "surge"], id="grid"),
         pytest.param(mooring(PLANE, "B31", BEAM), ["EI", "rho", "Cd"], id="bending"),
+        pytest.param(in_waves(), ["Cd", "height", "period"], id="waves"),
     ],
 )
 def test_lines_on_a_bottom_equal_differences_of_runs(deck, by, tmp_path):
