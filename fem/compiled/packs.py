@@ -411,7 +411,7 @@ define(carried, 3, PackType, _same)
 
 @infer_global(carried)
 class _Carried(AbstractTemplate):
-    """Of plain numbers the value; a dual number where one of value and number is one. Of the slope its number counts."""
+    """Of plain numbers the value; dual where one of value and number is. Of the slope only its number counts."""
 
     def generic(self, args: Any, kws: Any) -> Any:
         kinds = [types.float64 if isinstance(kind, types.Float | types.Integer) else kind for kind in args]
