@@ -42,7 +42,7 @@ def test_a_sweep_in_lanes_gives_the_rows_of_single_runs(tmp_path, monkeypatch):
     assert (together["verdict"] == alone["verdict"]).all() and together.failed.sum() == 6
     for name in set(alone) - {"verdict"}:
         mine, its = together[name][~together.failed], alone[name][~alone.failed]
-        size = np.nanmax(np.abs(its))
+        size = np.nanmax(np.abs(its), initial=0.0)
         if name.startswith("energy_error"):  # a difference of energies
             size = np.abs(alone["potential_end"][~alone.failed]).max()
         crosses = not name.endswith("_Tz")  # so short a swing crosses its mean once
