@@ -11,12 +11,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from fem.codes.beams import refuse_beams
 from fem.codes.export import Writing
 from fem.codes.twin import hht_of
 from fem.deck.kinds import number
 from fem.deck.writer import write_deck
 from fem.model import Dynamic, Model
-from fem.model.twists import BENT, N1, bends, shear_modulus, straightened
+from fem.model.twists import N1, shear_modulus
 
 PAIRS = 4
 """Pairs of time and value on each line of an amplitude but the last."""
@@ -45,7 +46,10 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
         if material.plastic and len(material.plastic.back) > MOST_BACK:
             message = f"{len(material.plastic.back)} back stresses: more than a line of Abaqus has"
             writing.refuse("PLASTIC", "COMBINED", message, f"give {MOST_BACK}")
-    refuse_beams(model, writing)
+    if refuse_beams(writing):
+        writing.note(
+            "B31 of Abaqus shears, and its nodes rotate: a line that nothing holds about itself spins freely there"
+        )
     writing.close()
     sections = tuple(replace(one, mass_rule="LUMPED", strain="GREEN", starting_tension=0.0) for one in model.sections)
     if sections:
@@ -57,25 +61,6 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
     for card in cards:
         lines += translated(card, model, writing)
     return {"_abaqus.inp": "\n".join(lines) + "\n"}, writing.notes
-
-
-def refuse_beams(model: Model, writing: Writing) -> None:
-    """What beams of Abaqus have not, and notes on what they have more."""
-    beams = [section for section in model.sections if section.torsion]
-    if not beams:
-        return
-    nodes, bars = model.bent_at
-    card = "BEAM GENERAL SECTION|BEAM SECTION"
-    if any(section.coupling for section in beams):
-        writing.refuse(card, "COUPLING", "COUPLING: beams of Abaqus do not couple tension with torsion", "leave it out")
-    if (straightened(model.sections, model.mesh, bars) & (bends(model.mesh, nodes) > BENT)).any():
-        message = "STRAIGHT AT REST: beams of Abaqus are at rest as they are drawn"
-        writing.refuse(card, "STRAIGHT AT REST", message, "draw the line straight, and bend it in a step")
-    if any(model.materials[section.material].beta for section in beams):
-        writing.refuse("DAMPING", "BETA", "BETA: not written for beams of general section", "leave it out")
-    writing.note(
-        "B31 of Abaqus shears, and its nodes rotate: a line that nothing holds about itself spins freely there"
-    )
 
 
 def beam_lines(name: str, model: Model) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from fem.codes.beams import Beams, beams_of, fixed_of, refuse_beams, refuse_rotating
 from fem.codes.export import Writing, comments, stem_of
 from fem.codes.twin import Member, Stage, Twin, radius_of, twin_of
 from fem.model import Dashpot, Model, Spring
@@ -15,6 +16,8 @@ from fem.model.materials import Plastic
 
 FAR = 1e3
 """Strain beyond the ends of a table up to which its force is constant; OpenSees would continue with the last slope."""
+MOST_TURN = np.pi / 2.0
+"""Of a clamp in an increment."""
 NEEDS = "Run it with Python; it needs openseespy only, and writes a table:"
 HEAD = """{comments}
 
@@ -25,8 +28,10 @@ import openseespy.opensees as ops
 """
 MEANINGS = {
     "NODES": "node label: x, y, z",
-    "FIXED": "node label: held in x, y, z in all steps (1) or not (0)",
+    "FIXED": "node label: held in x, y, z (and about them) in all steps (1) or not (0)",
     "MASSES": "node label: mass beside that of the bars",
+    "ROTARY": "node label: rotary inertia",
+    "BEAMS": "element: nodes, A, E, G, J, Iy, Iz, and the axis of Iz",
     "MEMBERS": "element: nodes, EA, in compression, viscosity, initial strain, mass/length, consistent",
     "PLASTIC": "element that yields: material, and its numbers as forces over strains of the members",
     "TABLES": "element label: nodes, viscosity, strains, forces",
@@ -40,10 +45,15 @@ MEANINGS = {
 def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
     """Suffix -> text of each file, and the notes."""
     writing = Writing("OpenSees", model)
+    has_beams = refuse_beams(writing)
     twin = twin_of(writing, keeps_off=not any(section.mass_rule == "ONE POINT" for section in model.sections))
+    if has_beams:
+        refuse_rotating(twin, writing)
+        writing.close()
+    beams = beams_of(twin)
     members, tables, mesh = dict[int, Row](), dict[int, Row](), model.mesh
     masses = twin.mass.copy()
-    for m in twin.members:
+    for m in (each for each in twin.members if each.label not in beams.rows):
         if m.table:
             forces, elongations = zip(*m.rows, strict=True)
             strains = [x / m.distance for x in elongations]
@@ -57,11 +67,15 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
         own = (stiff * m.plus, stiff * m.minus, m.damping * m.distance, strain, rho, int(is_own and m.off > 0.0))
         members[m.label] = (*twin.ends(m), *own)
     some = twin.free & (masses > 1e-12 * masses.max(initial=0.0))
+    dofs = 6 if has_beams else 3
     stem = stem_of(model)
     tables_of = {
         "NODES": dict(zip(mesh.node_labels.tolist(), map(tuple, mesh.coordinates.tolist()), strict=True)),
-        "FIXED": {twin.label(n): tuple(map(int, held)) for n, held in enumerate(twin.fixed) if held.any()},
-        "MASSES": {twin.label(n): float(masses[n]) for n in some.nonzero()[0].tolist()},
+        "DOFS": dofs,
+        "FIXED": {node: tuple(its[:dofs]) for node, its in fixed_of(twin, beams).items() if any(its[:dofs])},
+        "MASSES": {twin.label(n): float(masses[n]) for n in some[: len(mesh.node_labels)].nonzero()[0].tolist()},
+        "ROTARY": beams.rotary,
+        "BEAMS": beams.rows,
         "MEMBERS": members,
         "PLASTIC": yielding(twin, writing),
         "TABLES": tables,
@@ -72,7 +86,7 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
         "VELOCITIES": twin.initial(twin.v),
         "PRINTED_NODES": list(twin.nodes),
         "PRINTED_ELEMENTS": list(twin.elements),
-        "STEPS": [step_of(twin, stage, writing) for stage in twin.stages],
+        "STEPS": [step_of(twin, beams, stage, writing) for stage in twin.stages],
         "TABLE": f"{stem}_opensees.csv",
     }
     writing.close()
@@ -168,14 +182,25 @@ def dof_springs(twin: Twin, writing: Writing) -> dict[int, Row]:
     return found
 
 
-def step_of(twin: Twin, stage: Stage, writing: Writing) -> Row:
+def step_of(twin: Twin, beams: Beams, stage: Stage, writing: Writing) -> Row:
     """The row of a step in the script."""
+    first = 3 * twin.system.shown
+
+    def place(dof: int) -> tuple[int, int, float]:
+        return beams.turned[dof] if dof >= first else (twin.label(dof // 3), dof % 3 + 1, 1.0)
+
     curves = list[list[Row]]()
-    for given in (stage.loads, twin.moved(stage)):
-        moving = [(dof, *series.scaled) for dof, series in given.items() if not twin.fixed[divmod(dof, 3)]]
-        curves.append([(*shape, twin.label(dof // 3), dof % 3 + 1, scale) for dof, shape, scale in moving])
-    moved = zip(curves[1], twin.moved(stage), strict=True)
-    curves[1] = [(*row, *stage.rates[dof], *stage.accelerations[dof]) for row, dof in moved]
+    moved = {dof: series for dof, series in twin.moved(stage).items() if dof < first or dof in beams.turned}
+    for given in (stage.loads, moved):
+        moving = [(place(dof), *series.scaled) for dof, series in given.items() if not twin.fixed[divmod(dof, 3)]]
+        curves.append([(*shape, node, dof, scale * unit) for (node, dof, unit), shape, scale in moving])
+    for dof, series in moved.items():
+        if dof >= first and (np.abs(np.diff(series.values)) * abs(place(dof)[2]) >= MOST_TURN).any():
+            message = "a clamp turns by 90 degrees or more in an increment: OpenSees loses count of its turns"
+            writing.refuse("BOUNDARY", "", message, "use shorter increments")
+    for k, dof in enumerate(moved):
+        for times, values in (stage.rates[dof], stage.accelerations[dof]):
+            curves[1][k] += times, tuple(place(dof)[2] * value for value in values)
     forces = float(np.linalg.norm(np.array([row[-1] for row in curves[0]] or [1.0], np.float64)))
     tolerance = max(1e-8 * forces, 1e-13 * max((m.stiffness * m.distance for m in twin.members), default=1.0))
     rows = stage.name, stage.start, stage.dt, stage.increments, stage.every
