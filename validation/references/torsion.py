@@ -105,3 +105,12 @@ def hung_rod(
             raise ValueError(found.message)
         s, y, force = found.x, found.y, found.p
     return float(y[6, 0]), float(found.sol(0.5 * length)[2])
+
+
+def helix_force(radius: float, slope: float, bending: float, torque: float) -> float:
+    """Force along the axis of a helix that holds a rod, straight at rest, with this torque in it.
+
+    (M - EI tau) kappa over the cosine of the pitch angle, with curvature kappa and torsion tau of the helix.
+    Source: Love, Mathematical Theory of Elasticity (1927), section 270."""
+    curvature, torsion = np.cos(slope) ** 2 / radius, np.sin(slope) * np.cos(slope) / radius
+    return float((torque - bending * torsion) * curvature / np.cos(slope))
