@@ -136,7 +136,7 @@ class Clock:
     ) -> None:
         self.start, self.end = start, start + procedure.period
         self.is_direct = procedure.direct
-        self.corners = () if procedure.direct else corners
+        self.corners = corners
         self.is_static = procedure.is_static
         self.controls = controls
         self.smallest = procedure.dt_min or procedure.dt * controls.cut_factor**controls.max_cutbacks * (1.0 - SHARP)
@@ -333,7 +333,7 @@ def clock_of(
     procedure: Static | Dynamic, controls: Controls, start: float, instants: Floats, stage: StepSystem, motion: Motion
 ) -> Clock:
     """The clock of a step."""
-    corners = corners_of(stage.environment, start, start + procedure.period)
+    corners = () if procedure.direct else corners_of(stage.environment, start, start + procedure.period)
     if controls.time_error and not (procedure.direct or goes_by_convergence(procedure, controls)):
         return ErrorClock(procedure, controls, start, instants, stage, motion, corners)
     return Clock(procedure, controls, start, instants, corners)
