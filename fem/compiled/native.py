@@ -12,8 +12,9 @@ from __future__ import annotations
 import importlib
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from llvmlite import ir
@@ -99,48 +100,11 @@ LETTER = HEAD + 9
 """Of the item type, in its description."""
 CONTIGUOUS = 0x1
 BYTE, WORD, HALF = ir.IntType(8), ir.IntType(64), ir.IntType(32)
-
-
-class Reader:
-    """Reads the objects and numbers of a call, in the order of the arguments.
-
-    rooms  places for tuples of groups that are handed over by their places, in the same order
-    """
-
-    def __init__(self, context: Any, builder: Any, words: Any, rooms: Sequence[Any] = ()) -> None:
-        self.context, self.builder, (self.objects, self.numbers), self.rooms = context, builder, words, iter(rooms)
-        self.plain, self.number = 0, 0
-        self.fits = cgutils.true_bit
-
-    def _word(self, words: Any, place: int) -> Any:
-        return self.builder.load(self.builder.gep(words, [WORD(place)]))
-
-    def next(self) -> Any:
-        """The address of the next argument or member of a group."""
-        self.plain += 1
-        return self._word(self.objects, self.plain - 1)
-
-    def next_number(self) -> Any:
-        """The next argument or member, a number."""
-        self.plain, self.number = self.plain + 1, self.number + 1
-        return self._word(self.numbers, self.number - 1)
-
-    def field(self, address: Any, offset: int, kind: Any) -> Any:
-        place = self.builder.add(address, WORD(offset))
-        return self.builder.load(self.builder.inttoptr(place, kind.as_pointer()))
-
-    def check(self, address: Any, letter: str, dimensions: int) -> None:
-        """Take note whether an array has this item type and so many dimensions, in C order."""
-        builder = self.builder
-        its = self.field(self.field(address, DESCRIPTION, WORD), LETTER, BYTE)
-        flags = builder.and_(self.field(address, FLAGS, HALF), HALF(CONTIGUOUS))
-        count = self.field(address, DIMENSIONS, HALF)
-        for value, expected in ((count, dimensions), (its, ord(letter)), (flags, CONTIGUOUS)):
-            self.fits = builder.and_(self.fits, builder.icmp_unsigned("==", value, value.type(expected)))
-
-    def sides(self, address: Any, count: int) -> list[Any]:
-        first = self.field(address, SIZES, WORD)
-        return [self.field(first, 8 * axis, WORD) for axis in range(count)]
+NUMBER, TRUTH, ARRAY, PLACE = range(4)
+"""What is read of the objects of a call: a number of 64 bits, a boolean, an array, the place of a tuple of groups."""
+Row: TypeAlias = tuple[int, int, int, int, int, int]
+"""What is read; where it goes in the block; which object or number it is, or the place itself; of an array its
+dimensions, of how many the sides go there, and the letter of its items."""
 
 
 def leaf_types(arguments: Any) -> Iterator[Any]:
@@ -163,50 +127,112 @@ def apart_types(arguments: Any) -> Iterator[Any]:
             yield from apart_types(members(its.its if isinstance(its, ApartType) else its))
 
 
-def check_arrays(reader: Reader, arguments: Any) -> None:
-    """Checks all arrays before any is read."""
-    for its in leaf_types(arguments):
-        address, array = reader.next(), its.array if isinstance(its, LanesType) else its
-        if isinstance(array, types.Array):
-            reader.check(address, as_dtype(array.dtype).char, array.ndim)
+def is_byte(its: Any) -> bool:
+    """Whether a value may begin at any byte of the block, as LLVM lays out structures; others begin at words."""
+    return bool(its == types.boolean or (is_tuple(its) and all(map(is_byte, members(its)))))
 
 
-def value_of(reader: Reader, its: Any) -> Any:
-    """The next argument in numba's representation."""
-    context, builder = reader.context, reader.builder
-    if isinstance(its, ApartType):
-        room = next(reader.rooms)
-        builder.store(value_of(reader, its.its), room)
-        return builder.bitcast(room, cgutils.voidptr_t)
+def places_of(arguments: Any, start: int) -> list[int]:
+    """Where values begin in the block, behind ``start``, and where the last one ends."""
+    found = [start]
+    for its in arguments:
+        if not is_byte(its):
+            found[-1] = -(-found[-1] // 8) * 8
+        found.append(found[-1] + size_of(its))
+    return found
+
+
+def size_of(its: Any) -> int:
+    """Bytes of a value."""
     if is_tuple(its):
-        return context.make_tuple(builder, its, [value_of(reader, member) for member in members(its)])
-    if its in (types.float64, types.boolean, types.int64):
-        word = reader.next_number()
-        if its == types.float64:
-            return builder.bitcast(word, ir.DoubleType())
-        return builder.trunc(word, ir.IntType(1)) if its == types.boolean else word
-    address = reader.next()
-    if isinstance(its, types.Array):
-        return array_of(reader, its, address)
-    return lanes_of(reader, its, address) if isinstance(its, LanesType) else context.get_dummy_value()
+        return -(-places_of(members(its), 0)[-1] // (1 if is_byte(its) else 8)) * (1 if is_byte(its) else 8)
+    if isinstance(its, (types.Array, LanesType)):
+        return 8 * (1 + its.ndim)
+    return 1 if its == types.boolean else 8
 
 
-def array_of(reader: Reader, its: Any, address: Any) -> Any:
-    """An array from the address of its object."""
-    context, builder = reader.context, reader.builder
-    pointer = context.get_value_type(types.CPointer(its.dtype))
-    data = builder.inttoptr(reader.field(address, DATA, WORD), pointer)
-    return make_array(context, builder, its, data, reader.sides(address, its.ndim))
+def table_of(given: Any) -> tuple[list[Row], int]:
+    """What an entry reads of its arguments to the block, and the bytes of the block."""
+    apart = list(apart_types(given))
+    places = places_of((*given, *apart), 8 * MOST)
+    rooms, rows, objects, numbers = iter(places[len(given) :]), list[Row](), count(), count()
+
+    def add(its: Any, place: int) -> None:
+        if isinstance(its, ApartType):
+            room = next(rooms)
+            rows.append((PLACE, place, room, 0, 0, 0))
+            add(its.its, room)
+        elif is_tuple(its):
+            for member, at in zip(members(its), places_of(members(its), place), strict=False):
+                add(member, at)
+        else:
+            index = next(objects)
+            if its in LETTERS:
+                rows.append((TRUTH if its == types.boolean else NUMBER, place, next(numbers), 0, 0, 0))
+            elif isinstance(its, (types.Array, LanesType)):
+                array = its.array if isinstance(its, LanesType) else its
+                rows.append((ARRAY, place, index, array.ndim, its.ndim, ord(as_dtype(array.dtype).char)))
+
+    for its, place in zip(given, places, strict=False):
+        add(its, place)
+    return rows, places[-1]
 
 
-def lanes_of(reader: Reader, its: Any, address: Any) -> Any:
-    """An array of packs from the address of the array that has its lanes."""
-    context, builder = reader.context, reader.builder
-    proxy = cgutils.create_struct_proxy(its)(context, builder)
-    proxy.data = builder.inttoptr(reader.field(address, DATA, WORD), proxy.data.type)
-    sides = reader.sides(address, its.ndim)
-    proxy.shape = cgutils.pack_array(builder, sides, context.get_value_type(types.intp))
-    return proxy._getvalue()
+def reading_function(module: Any) -> Any:
+    """LLVM code that reads by such a table (table, objects, numbers, block): whether all arrays are of its types; else
+    nothing is read."""
+    pointer = WORD.as_pointer()
+    function = ir.Function(module, ir.FunctionType(ir.IntType(1), [pointer, pointer, pointer, WORD]), "read")
+    function.attributes.add("noinline")
+    table, objects, numbers, block = function.args
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+
+    def at(words: Any, place: Any) -> Any:
+        return builder.load(builder.gep(words, [place]))
+
+    def field(address: Any, offset: int, kind: Any = WORD) -> Any:
+        return builder.load(builder.inttoptr(builder.add(address, WORD(offset)), kind.as_pointer()))
+
+    def row(index: Any) -> list[Any]:
+        first = builder.add(builder.mul(index, WORD(6)), WORD(1))
+        return [at(table, builder.add(first, WORD(k))) for k in range(6)]
+
+    def store(value: Any, place: Any) -> None:
+        builder.store(value, builder.inttoptr(place, value.type.as_pointer()))
+
+    def is_that(what: Any, wanted: int) -> Any:
+        return builder.if_then(builder.icmp_unsigned("==", what, WORD(wanted)))
+
+    rows = at(table, WORD(0))
+    with cgutils.for_range(builder, rows) as loop:
+        what, _, index, dimensions, _, letter = row(loop.index)
+        with is_that(what, ARRAY):
+            address = at(objects, index)
+            flags = builder.and_(field(address, FLAGS, HALF), HALF(CONTIGUOUS))
+            its = builder.zext(field(field(address, DESCRIPTION), LETTER, BYTE), WORD)
+            fits = builder.icmp_unsigned("==", flags, HALF(CONTIGUOUS))
+            fits = builder.and_(fits, builder.icmp_unsigned("==", its, letter))
+            sides = builder.zext(field(address, DIMENSIONS, HALF), WORD)
+            fits = builder.and_(fits, builder.icmp_unsigned("==", sides, dimensions))
+            with builder.if_then(builder.not_(fits)):
+                builder.ret(cgutils.false_bit)
+    with cgutils.for_range(builder, rows) as loop:
+        what, place, index, _, sides, _ = row(loop.index)
+        place = builder.add(block, place)
+        with is_that(what, NUMBER):
+            store(at(numbers, index), place)
+        with is_that(what, TRUTH):
+            store(builder.trunc(at(numbers, index), BYTE), place)
+        with is_that(what, PLACE):
+            store(builder.add(block, index), place)
+        with is_that(what, ARRAY):
+            address = at(objects, index)
+            store(field(address, DATA), place)
+            first = builder.inttoptr(field(address, SIZES), pointer)
+            with cgutils.for_range(builder, sides) as axis:
+                store(at(first, axis.index), builder.add(place, builder.mul(builder.add(axis.index, WORD(1)), WORD(8))))
+    builder.ret(cgutils.true_bit)
+    return function
 
 
 def body_module(context: Any, library: Any, result: Any, description: Any) -> Any:
@@ -239,28 +265,31 @@ def entry_module(context: Any, library: Any, description: Any, symbol: str, defa
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     argument_types = [its.its if isinstance(its, PlacedType) else homeless(its) for its in description.argtypes]
     given = argument_types[: len(argument_types) - len(defaults)]
-    apart, count = list(apart_types(given)), len(list(leaf_types(given)))
-    kinds = [ir.ArrayType(WORD, MOST), *(context.get_value_type(its) for its in (*given, *apart))]
+    rows, size = table_of(given)
+    kinds = [ir.ArrayType(WORD, MOST), *(context.get_value_type(its) for its in (*given, *apart_types(given)))]
     whole = ir.LiteralStructType(kinds)
-    assert context.get_abi_sizeof(whole) <= 8 * MOST * (1 + count)
-    block = builder.bitcast(function.args[2], whole.as_pointer())
-    places = [member_of(builder, block, k) for k in range(1, len(kinds))]
-    with builder.if_then(cgutils.is_not_null(builder, function.args[0])):
-        reader = Reader(context, builder, function.args[:2])
-        check_arrays(reader, given)
-        with builder.if_then(builder.not_(reader.fits), likely=False):
+    assert size <= context.get_abi_sizeof(whole) < size + 8 <= 8 * MOST * (1 + len(list(leaf_types(given)))) + 8
+    words = [WORD(len(rows)), *(WORD(word) for row in rows for word in row)]
+    table = ir.GlobalVariable(module, ir.ArrayType(WORD, len(words)), f"{symbol}_table")  # others might write to it: so
+    table.initializer = ir.Constant(table.value_type, words)  # LLVM does not write out its rows one by one
+    objects, numbers, block = function.args
+    with builder.if_then(cgutils.is_not_null(builder, objects)):
+        first, place = builder.bitcast(table, WORD.as_pointer()), builder.ptrtoint(block, WORD)
+        fits = builder.call(reading_function(module), [first, objects, numbers, place])
+        with builder.if_then(builder.not_(fits), likely=False):
             builder.ret(HALF(OTHER_ARRAYS))
-        reader = Reader(context, builder, function.args[:2], places[len(given) :])
-        for its, place in zip(given, places, strict=False):
-            builder.store(value_of(reader, its), place)
-    reader, values = Reader(context, builder, function.args[:2]), list[Any]()
-    for its, handed, place in zip(given, description.argtypes, places, strict=False):
+    inner, values, number = builder.bitcast(block, whole.as_pointer()), list[Any](), 0
+    for k, (its, handed) in enumerate(zip(given, description.argtypes, strict=False), 1):
         if its in LETTERS:
-            values.append(value_of(reader, its))
-            continue
-        reader.number += sum(leaf in LETTERS for leaf in leaf_types([its]))
-        is_placed = isinstance(handed, PlacedType)
-        values.append(builder.bitcast(place, cgutils.voidptr_t) if is_placed else read(context, builder, its, place))
+            word = builder.load(builder.gep(numbers, [WORD(number)]))
+            if its == types.float64:
+                word = builder.bitcast(word, ir.DoubleType())
+            values.append(builder.trunc(word, ir.IntType(1)) if its == types.boolean else word)
+        else:
+            place, is_placed = member_of(builder, inner, k), isinstance(handed, PlacedType)
+            value = builder.bitcast(place, cgutils.voidptr_t) if is_placed else read(context, builder, its, place)
+            values.append(value)
+        number += sum(leaf in LETTERS for leaf in leaf_types([its]))
     for its, default in zip(argument_types[len(given) :], defaults, strict=True):
         values.append(context.get_constant_generic(builder, its, default))
     status, returned = context.call_conv.call_function(
