@@ -96,6 +96,7 @@ def test_a_hanging_chain_over_its_stiffness_and_weight():
     assert list(found.slope("T_e1").values()) == pytest.approx((force @ slopes / pull).tolist(), rel=1e-8)
 
 
+@pytest.mark.long  # a shape of its own: increments depend on a parameter
 def test_a_pendulum_is_similar_to_longer_ones():
     """With increments that follow the period, u ~ L, v ~ sqrt(L), and tensions stay: the period is T ~ sqrt(L). A bar
     keeps its strain. Source: dimensional analysis."""

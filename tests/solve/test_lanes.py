@@ -183,6 +183,7 @@ def test_lanes_march_as_many_increments():
     assert [result.in_lanes for result in results] == [True, True, False]
 
 
+@pytest.mark.long
 def test_a_lane_that_fails_does_not_disturb_others():
     models = pendulums(ITERATIONS=[20, 1, 20, 20], HEIGHT=[0.01, 0.3, 0.3, 0.02])
     results = run_ensemble(models, 10)
