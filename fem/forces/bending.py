@@ -256,11 +256,11 @@ def resist(trial: Trial, group: Bends, force: Floats, flow: Floats, tangent: Tan
     return 0.0
 
 
-def bent(group: Bends, u: Floats) -> Floats:
+def bent(group: Any, u: Floats) -> Floats:
     """phi (k,) at a displacement (3n,)."""
-    place, (before, node, after) = u.reshape(-1, 3), group.nodes.T
+    place, (before, node, after) = u.reshape(-1, 3), group.nodes[:, :3].T
     first = group.vectors[:, :3] + np.where(before[:, None] < 0, 0.0, place[node] - place[before])
-    second = group.vectors[:, 3:] + place[after] - place[node]
+    second = group.vectors[:, 3:6] + place[after] - place[node]
     return np.asarray(np.arctan2(np.linalg.norm(np.cross(first, second), axis=1), (first * second).sum(axis=1)))
 
 
@@ -304,13 +304,13 @@ def pairs_of(group: Bends) -> Ints:
     return np.array([pair for each in found for pair in each], np.int64).reshape(-1, 2)
 
 
-def size_of(group: Bends) -> float:
-    """EI/l over the length of the shortest adjacent bar."""
-    lengths = np.linalg.norm(group.vectors.reshape(-1, 2, 3), axis=2).min(axis=1, initial=np.inf)
-    return float((group.stiffness / lengths).max(initial=0.0))
+def size_of(group: Any) -> float:
+    """The largest stiffness, EI/l, over the length of the shortest adjacent bar."""
+    lengths = np.linalg.norm(group.vectors[:, :6].reshape(-1, 2, 3), axis=2).min(axis=1, initial=np.inf)
+    return float((group.stiffness.T / lengths).max(initial=0.0))
 
 
-def trouble(group: Bends, system: Any, u: Floats, state: Floats) -> str:
+def blame_fold(group: Any, system: Any, u: Floats, state: Floats) -> str:
     """Message that a line is folded, with its place."""
     phi = bent(group, u)
     for at in np.flatnonzero(phi > FOLDED)[:1].tolist():
@@ -329,7 +329,7 @@ BENDING = Family(
     wanted=lambda model: model.bends,
     size=size_of,
     released=released,
-    trouble=trouble,
+    trouble=blame_fold,
 )
 BENDING_DAMPING = Family(
     "damping of bending", assemble_damping, resist, pairs=pairs_of, wanted=lambda model: model.bends, smooth=False

@@ -37,8 +37,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Floats, Ints, Vector
-from fem.compiled import inner_kernel, single_kernel
-from fem.forces.bending import difference
+from fem.compiled import inner_kernel, kernel, single_kernel
+from fem.forces.bending import blame_fold, difference, size_of
 from fem.forces.protocol import NO_PAIRS, Family, Tangent, Trial, apart, blend, component, cross, dot, scaled
 
 SMALL = 1e-2
@@ -50,7 +50,10 @@ ROUNDING = 16.0 * 2.220446049250313e-16
 OF_FRAME, OF_ANGLE = 8, 10
 """States of a frame: T, D, a, and the tension of its bar by C; and of an angle: m, curvatures about both axes and
 twist, their moments and torque, for tables the spins of both bars as their elements run, and m."""
-SLOTS, ROW = 5, 11
+SLOTS, NUMBERS, ROW = 5, 11, 11
+"""Nodes of an angle; its numbers d1, d2, a1, a2, q; the row of the work array that is its force."""
+AFTER, BEFORE, MIDDLE, RATE = 0, 1, 2, 3
+"""Rows of ``numbers``."""
 # Entries of ``coupling``: C times the part of l over the natural length of a bar, and this length, of both bars
 PULL1, PULL2, LENGTH1, LENGTH2 = 0, 1, 2, 3
 
@@ -60,10 +63,11 @@ class Twisted(NamedTuple):
 
     nodes     (k, 5)   before, at and after the angle, the nodes of both spins; the first is -1 at an end clamped in
                        space, and at a clamp on a body a node of the body behind it
-    vectors   (k, 6)   d1 and d2 in the reference position; at a clamp d1 is the fixed direction;  arms (k, 3): from
-                       the angle to that node
-    beside    (k,)     1: a clamp on a body that turns the line; the fourth of the nodes is then one beside the line
-    frames    (k, 2)   of both bars, or of the clamp and the bar;  turns (k, 2): -1.0 where the bar runs the other way
+    vectors   (k, 11)  d1 and d2 in the reference position (at a clamp d1 is the fixed direction), zeros, q
+    beside    (k,)     1: a clamp on a body that turns the line; the fourth of the nodes is then one beside the line, q
+                       from the angle to it
+    frames    (k, 2)   of both bars, or of the clamp and the bar;  turns (k, 2): -1.0 where the bar runs the other way;
+                       turned (k, 2): these over ``radius``
     stiffness (k, 3)   EI1/l, EI2/l, GJ/l;  viscosity (k, 3): BETA times these
     askew     (k,)     constant angle by which A is turned beyond m/2
     rest      (k, 3)   k1', k2', m';  over (k, 2): 1/l of bending and of twist, for tables
@@ -75,16 +79,17 @@ class Twisted(NamedTuple):
     spin      (s,)     node of the spin of each frame;  radius (s,): a = u/radius
     inertia   (s,)     Ip L of bars
     first     (1,)     its first state;  begun: its states in the deck
-    room      (12, 11)  work array: a matrix over the numbers of an angle (d1, d2, a1, a2, q), and a row
-    forms     (10, 11)  work array: linear forms over these numbers
+    room      (12, 15)  work array: a matrix over the numbers of an angle (d1, d2, a1, a2, q), and a row
+    wide      (15, 15)  work array: this matrix over x, y, z of the nodes
+    forms     (10, 11)  work array: linear forms over these numbers;  numbers (4, 11): the numbers, in four places
     """
 
     nodes: Ints
     vectors: Floats
     beside: Ints
-    arms: Floats
     frames: Ints
     turns: Floats
+    turned: Floats
     stiffness: Floats
     viscosity: Floats
     askew: Floats
@@ -102,7 +107,9 @@ class Twisted(NamedTuple):
     first: Ints
     begun: Floats
     room: Floats
+    wide: Floats
     forms: Floats
+    numbers: Floats
 
 
 class Angle(NamedTuple):
@@ -178,41 +185,33 @@ def write(at: int, v: Vector, x: Floats) -> None:
 
 
 @inner_kernel
-def spun(k: int, which: int, u: Floats, state: Floats, group: Twisted) -> float:
-    """Spin of a bar along an angle since the start of the increment."""
-    s = group.frames[k, which]
-    if group.aside[s, 0] >= 0:
-        return 0.0
-    a = u[3 * group.spin[s]] / group.radius[s] - state[group.first[0] + OF_FRAME * s + 6]
-    turned: float = group.turns[k, which] * a
-    return turned
+def add_numbers(row: int, factor: float, k: int, x: Floats, group: Twisted) -> None:
+    """Adds to the numbers of an angle in a row what displacements x, or their rates, do to them, times ``factor``."""
+    numbers, nodes = group.numbers, group.nodes
+    add_row(row, 0, factor, difference(0, k, x, nodes), numbers)
+    add_row(row, 3, factor, difference(1, k, x, nodes), numbers)
+    if group.beside[k] == 1:
+        add_row(row, 8, factor, apart(3 * nodes[k, 1], 3 * nodes[k, 3], x), numbers)
+    for end in range(group.beside[k], 2):
+        numbers[row, 6 + end] += factor * group.turned[k, end] * x[3 * nodes[k, 3 + end]]
 
 
 @inner_kernel
-def vector_at(k: int, which: int, u: Floats, group: Twisted) -> Vector:
-    """d1 (which = 0) or d2 (1) in a displaced position."""
-    return blend(1.0, read(3 * which, group.vectors[k]), 1.0, difference(which, k, u, group.nodes))
+def put_numbers(row: int, k: int, u: Floats, state: Floats, group: Twisted) -> None:
+    """Writes the numbers of an angle in a displaced position, spins since the start of the increment."""
+    for i in range(NUMBERS):
+        group.numbers[row, i] = group.vectors[k, i]
+    for end in range(2):
+        a0 = state[group.first[0] + OF_FRAME * group.frames[k, end] + 6]
+        group.numbers[row, 6 + end] = -group.turns[k, end] * a0
+    add_numbers(row, 1.0, k, u, group)
 
 
 @inner_kernel
-def arm_at(k: int, u: Floats, group: Twisted) -> Vector:
-    """q, from the angle to the node of a body beside the line; without a body any vector."""
-    if group.beside[k] == 0:
-        return 0.0, 0.0, 0.0
-    return blend(1.0, read(0, group.arms[k]), 1.0, arm_between(k, u, group))
-
-
-@inner_kernel
-def arm_between(k: int, x: Floats, group: Twisted) -> Vector:
-    """x at the node beside the line less x at the angle; 0 without a body."""
-    if group.beside[k] == 0:
-        return 0.0, 0.0, 0.0
-    return apart(3 * group.nodes[k, 1], 3 * group.nodes[k, 3], x)
-
-
-@inner_kernel
-def angle_at(k: int, d1: Vector, d2: Vector, a1: float, a2: float, q: Vector, state: Floats, group: Twisted) -> Angle:
-    """Geometry for vectors d1, d2, spins a1, a2 since the start of the increment, and q of a body instead of a1."""
+def angle_at(row: int, k: int, state: Floats, group: Twisted) -> Angle:
+    """Geometry for the numbers d1, d2, a1, a2 of a row, on a body q instead of a1."""
+    z = group.numbers[row]
+    d1, d2, a1, a2, q = read(0, z), read(3, z), z[6], z[7], read(8, z)
     first, own = group.first[0], group.first[0] + OF_FRAME * group.spin.shape[0] + OF_ANGLE * k
     at1, at2 = first + OF_FRAME * group.frames[k, 0], first + OF_FRAME * group.frames[k, 1]
     start1, start2 = scaled(group.turns[k, 0], read(at1, state)), scaled(group.turns[k, 1], read(at2, state))
@@ -273,33 +272,42 @@ def uncertain(k: int, x: Angle, group: Twisted) -> float:
 
 
 @inner_kernel
-def gradient(row: int, pa: float, pb: float, moment: float, held: float, x: Angle, room: Floats) -> None:
-    """Writes pa times the gradient of k1, pb times that of k2 and moment times that of m; with the spins held if
-    ``held`` is 0, at constant angles if it is 1."""
+def by_w(x: Angle) -> Vector:
+    """Derivatives of the curvatures by w: k1 by w1, k1 by w2 (and k2 by w1), k2 by w2."""
     f1 = 2.0 * x.f1
-    qa = pa * (x.f + f1 * x.wa * x.wa) + pb * f1 * x.wa * x.wb
-    qb = pb * (x.f + f1 * x.wb * x.wb) + pa * f1 * x.wa * x.wb
-    s, _, ka, kb = of_w(qa, qb, x)
-    n, ma, mb = moment + 0.5 * s, 0.5 * moment * x.wa, 0.5 * moment * x.wb
-    g1, g2 = blend(mb + kb, x.b, ma - ka, x.a), blend(mb - kb, x.b2, ma + ka, x.a2)
-    write_row(row, 0, blend(1.0 / x.n1, g1, held * (s - n), x.held1), room)
-    write_row(row, 3, blend(1.0 / x.n2, g2, held * n, x.held2), room)
-    room[row, 6], room[row, 7] = s - n, n
-    add_row(row, 0, -(s - n) * x.along / (x.far * x.n1), x.side, room)
-    write_row(row, 8, scaled((s - n) / x.far, x.side), room)
+    return x.f + f1 * x.wa * x.wa, f1 * x.wa * x.wb, x.f + f1 * x.wb * x.wb
 
 
 @inner_kernel
-def of_w(qa: float, qb: float, x: Angle) -> tuple[float, float, float, float]:
-    """S, w1 w2/4, and what q does on - X and Y."""
-    c = 0.25 * x.wa * x.wb
-    ka, kb = (1.0 + 0.25 * x.wb * x.wb) * qb + c * qa, (1.0 + 0.25 * x.wa * x.wa) * qa + c * qb
-    return qa * x.wb - qb * x.wa, c, ka, kb
+def linearise(x: Angle, forms: Floats) -> None:
+    """Writes what the numbers of an angle do, at constant angles, to w1, w2, m, s = (s1 + s2)/2, r = (w1 P + w2 Q)/4, P
+    and Q."""
+    wa, wb, c = x.wa, x.wb, 0.25 * x.wa * x.wb
+    for j in range(6, NUMBERS):
+        forms[5, j], forms[6, j] = 0.0, 0.0
+    write(0, scaled(1.0 / x.n1, x.a), forms[5])
+    write(3, scaled(1.0 / x.n2, x.a2), forms[5])
+    write(0, scaled(1.0 / x.n1, x.b), forms[6])
+    write(3, scaled(1.0 / x.n2, x.b2), forms[6])
+    write(0, blend(1.0, x.held1, -x.along / (x.far * x.n1), x.side), forms[3])
+    write(3, x.held2, forms[3])
+    forms[3, 6], forms[3, 7] = 1.0, 1.0
+    write(8, scaled(1.0 / x.far, x.side), forms[3])
+    for j in range(NUMBERS):
+        sign = -1.0 if 3 <= j < 6 or j == 7 else 1.0
+        one, two, spin = forms[5, j], forms[6, j], 0.5 * forms[3, j]
+        over1, over2, both = sign * one, sign * two, 0.5 * (wa * one + wb * two)  # X, Y, 2 r
+        forms[0, j] = (1.0 + 0.25 * wa * wa) * over2 - c * over1 + wb * spin
+        forms[1, j] = c * over2 - (1.0 + 0.25 * wb * wb) * over1 - wa * spin
+        forms[2, j] = both - 2.0 * sign * spin
+        forms[3, j], forms[4, j] = spin, 0.5 * both
 
 
 @inner_kernel
-def write_row(row: int, at: int, v: Vector, room: Floats) -> None:
-    room[row, at], room[row, at + 1], room[row, at + 2] = v
+def hold(row: int, x: Angle, room: Floats) -> None:
+    """Takes from a row what it is at constant angles and not at held spins."""
+    add_row(row, 0, -room[row, 6], x.held1, room)
+    add_row(row, 3, -room[row, 7], x.held2, room)
 
 
 @inner_kernel
@@ -324,10 +332,9 @@ def slopes(k: int, scale: float, x: Angle, group: Twisted) -> None:
     symmetric cancels in the sum, because it is the second derivative of an energy.
     """
     forms, stiffness, own, on_body = group.forms, group.stiffness, group.coupling, group.beside[k] == 1
-    strain = strains_of(k, x, group)
+    strain, (kaa, kab, kbb) = strains_of(k, x, group), by_w(x)
     pa, pb = stiffness[k, 0] * strain[0], stiffness[k, 1] * strain[1]
     moment, wa, wb, f1 = stiffness[k, 2] * strain[2] + pulled(k, x, group), x.wa, x.wb, 2.0 * x.f1
-    kaa, kab, kbb = x.f + f1 * wa * wa, f1 * wa * wb, x.f + f1 * wb * wb  # derivatives of k by w
     qa, qb = pa * kaa + pb * kab, pb * kbb + pa * kab
     r = 4.0 * x.f2
     qaa = stiffness[k, 0] * kaa * kaa + stiffness[k, 1] * kab * kab
@@ -336,46 +343,30 @@ def slopes(k: int, scale: float, x: Angle, group: Twisted) -> None:
     qab += pa * (f1 * wb + r * wa * wa * wb) + pb * (f1 * wa + r * wa * wb * wb)
     qbb = stiffness[k, 0] * kab * kab + stiffness[k, 1] * kbb * kbb
     qbb += pa * (f1 * wa + r * wa * wb * wb) + pb * (3.0 * f1 * wb + r * wb * wb * wb)
-    s, c, k1, k2 = of_w(qa, qb, x)
-    n, h = moment + 0.5 * s, 0.5 * moment
-    own1 = blend(1.0, x.held1, -x.along / (x.far * x.n1), x.side)  # s1 by d1
-    write_row(0, 0, scaled(1.0 / x.n1, x.a), forms)
-    write_row(0, 3, scaled(1.0 / x.n2, x.a2), forms)
-    write_row(1, 0, scaled(1.0 / x.n1, x.b), forms)
-    write_row(1, 3, scaled(1.0 / x.n2, x.b2), forms)
-    write_row(2, 0, own1, forms)
-    write_row(2, 3, x.held2, forms)
-    write_row(3, 0, scaled(2.0 * own[k, PULL1], x.t1), forms)
-    write_row(3, 3, scaled(2.0 * own[k, PULL2], x.t2), forms)
-    for j in range(6, 11):
-        forms[0, j], forms[1, j], forms[3, j] = 0.0, 0.0, 0.0
-    forms[2, 6], forms[2, 7] = 1.0, 1.0
-    write_row(2, 8, scaled(1.0 / x.far, x.side), forms)
-    for j in range(11):
+    c, h, torque1, torque2 = 0.25 * wa * wb, 0.5 * moment, group.room[ROW, 6], group.room[ROW, 7]
+    k1, k2 = (1.0 + 0.25 * wb * wb) * qb + c * qa, (1.0 + 0.25 * wa * wa) * qa + c * qb
+    for j in range(NUMBERS):
         sign = -1.0 if 3 <= j < 6 or j == 7 else 1.0
-        one, two, spin, pull = forms[0, j], forms[1, j], 0.5 * forms[2, j], forms[3, j]
-        over1, over2 = sign * one, sign * two  # X and Y; one, two: P and Q
-        both = 0.5 * (wa * one + wb * two)
-        change1 = (1.0 + 0.25 * wa * wa) * over2 - c * over1 + wb * spin
-        change2 = c * over2 - (1.0 + 0.25 * wb * wb) * over1 - wa * spin
-        twist = both - 2.0 * sign * spin
-        forms[0, j], forms[1, j], forms[2, j], forms[3, j], forms[4, j] = change1, change2, twist, spin, 0.5 * both
+        one, two, spin = forms[5, j], forms[6, j], forms[3, j]  # P and Q
+        over1, over2 = sign * one, sign * two  # X and Y
         turned1 = (0.5 * qa * wa + 0.25 * qb * wb) * over2 - 0.25 * qa * wb * over1 - qb * spin + h * one
         turned2 = 0.25 * qb * wa * over2 - (0.25 * qa * wa + 0.5 * qb * wb) * over1 + qa * spin + h * two
-        forms[5, j] = qaa * change1 + qab * change2 + turned1
-        forms[6, j] = qab * change1 + qbb * change2 + turned2
-        forms[7, j] = stiffness[k, 2] * twist + pull
+        forms[5, j] = qaa * forms[0, j] + qab * forms[1, j] + turned1
+        forms[6, j] = qab * forms[0, j] + qbb * forms[1, j] + turned2
+        forms[7, j] = stiffness[k, 2] * forms[2, j]
         forms[8, j] = h * (wa * two - wb * one) - k1 * over2 - k2 * over1
         forms[9, j] = h * (wa * over2 - wb * over1) - k1 * two - k2 * one
+    add_row(7, 0, 2.0 * own[k, PULL1], x.t1, forms)
+    add_row(7, 3, 2.0 * own[k, PULL2], x.t2, forms)
     if on_body:
         multiply(11, 0.5 * scale, forms, group.room)
     else:
         multiply(8, 0.5 * scale, forms, group.room)
     pull1, pull2 = own[k, PULL1] * strain[2], own[k, PULL2] * strain[2]
-    lengthen(0, scale / x.n1, pull1, s - n, qa, qb, moment, x.t1, x.start1, x.held1, forms, group.room)
-    lengthen(3, scale / x.n2, pull2, n, qa, qb, moment, x.t2, x.start2, x.held2, forms, group.room)
+    lengthen(0, scale / x.n1, pull1, torque1, x.t1, x.start1, x.held1, group.room)
+    lengthen(3, scale / x.n2, pull2, torque2, x.t2, x.start2, x.held2, group.room)
     if on_body:
-        turn_beside(scale * (s - n), x, forms, group.room)
+        turn_beside(scale * torque1, x, forms, group.room)
 
 
 @inner_kernel
@@ -392,12 +383,10 @@ def multiply(count: int, half: float, forms: Floats, room: Floats) -> None:
 
 @inner_kernel
 def lengthen(
-    at: int, scale: float, pull: float, torque: float, qa: float, qb: float, moment: float, t: Vector, start: Vector,
-    held: Vector, forms: Floats, room: Floats,
-) -> None:  # fmt: skip
+    at: int, scale: float, pull: float, torque: float, t: Vector, start: Vector, held: Vector, room: Floats
+) -> None:
     """Adds to the block of a vector what its length and its direction at the start do to its force; scale: over |d|."""
-    force = blend(qa, read(at, forms[0]), qb, read(at, forms[1]))
-    force = blend(1.0, force, moment, read(at, forms[2]))
+    force = read(at, room[ROW])
     along = dot(start, t)
     across = scaled(0.5 * torque / (1.0 + along), blend(1.0, start, -along, t))
     for c in range(3):
@@ -415,13 +404,13 @@ def turn_beside(torque: float, x: Angle, forms: Floats, room: Floats) -> None:
     for row in range(5):
         for j in range(11):
             forms[row, j] = 0.0
-    write_row(0, 0, scaled(-x.along / (x.far * x.n1), x.side), forms)  # the spin
-    write_row(0, 8, scaled(1.0 / x.far, x.side), forms)
-    write_row(1, 0, scaled(-x.along / x.n1, beside), forms)  # change of ``far``
-    write_row(1, 8, beside, forms)
-    write_row(2, 0, scaled(1.0 / x.n1, x.side), forms)
-    write_row(3, 8, x.t1, forms)
-    write_row(4, 0, scaled(1.0 / x.n1, beside), forms)
+    write(0, scaled(-x.along / (x.far * x.n1), x.side), forms[0])  # the spin
+    write(8, scaled(1.0 / x.far, x.side), forms[0])
+    write(0, scaled(-x.along / x.n1, beside), forms[1])  # change of ``far``
+    write(8, beside, forms[1])
+    write(0, scaled(1.0 / x.n1, x.side), forms[2])
+    write(8, x.t1, forms[3])
+    write(0, scaled(1.0 / x.n1, beside), forms[4])
     for i in range(11):
         for j in range(11):
             rest = forms[0, i] * forms[1, j] + forms[1, i] * forms[0, j]
@@ -431,99 +420,59 @@ def turn_beside(torque: float, x: Angle, forms: Floats, room: Floats) -> None:
 
 
 @inner_kernel
+def ways_of(k: int, group: Twisted) -> tuple[bool, bool, float, float]:
+    """How the numbers of an angle follow from its nodes: d1 moves; q exists; factors of spins."""
+    return group.nodes[k, 0] >= 0, group.beside[k] == 1, group.turned[k, 0], group.turned[k, 1]
+
+
+@inner_kernel
+def spread(row: int, ways: tuple[bool, bool, float, float], room: Floats) -> None:
+    """Turns a row over the numbers of an angle into one over x, y, z of its nodes."""
+    d1, d2, q, none = read(0, room[row]), read(3, room[row]), read(8, room[row]), (0.0, 0.0, 0.0)
+    a1, a2 = ways[2] * room[row, 6], ways[3] * room[row, 7]
+    d1, q = d1 if ways[0] else none, q if ways[1] else none
+    write(0, scaled(-1.0, d1), room[row])
+    write(3, blend(1.0, blend(1.0, d1, -1.0, d2), -1.0, q), room[row])
+    write(6, d2, room[row])
+    write(9, q if ways[1] else (a1, 0.0, 0.0), room[row])
+    write(12, (a2, 0.0, 0.0), room[row])
+
+
+@inner_kernel
 def add_forces(k: int, group: Twisted, force: Floats) -> None:
-    """Adds the last row of the work array as forces on nodes and torques on spins."""
-    room = group.room
-    for c in range(3):
-        if group.nodes[k, 0] >= 0:
-            force[3 * group.nodes[k, 0] + c] -= room[ROW, c]
-            force[3 * group.nodes[k, 1] + c] += room[ROW, c]
-        force[3 * group.nodes[k, 1] + c] -= room[ROW, 3 + c]
-        force[3 * group.nodes[k, 2] + c] += room[ROW, 3 + c]
-    for end in range(group.beside[k], 2):
-        turned = group.turns[k, end] / group.radius[group.frames[k, end]]
-        force[3 * group.nodes[k, 3 + end]] += turned * room[ROW, 6 + end]
-    for c in range(3 if group.beside[k] == 1 else 0):
-        force[3 * group.nodes[k, 3] + c] += room[ROW, 8 + c]
-        force[3 * group.nodes[k, 1] + c] -= room[ROW, 8 + c]
+    """Adds the last row of the work array, spread, as forces on nodes and torques on spins."""
+    for slot in range(SLOTS):
+        node = group.nodes[k, slot]
+        for c in range(3 if node >= 0 else 0):
+            force[3 * node + c] += group.room[ROW, 3 * slot + c]
 
 
 @inner_kernel
 def add_matrix(k: int, group: Twisted, tangent: Tangent) -> None:
-    """Adds the matrix in the work array, over places and spins."""
-    nodes, pair, room, block, cross = group.nodes, group.pair, group.room, tangent.block, tangent.cross
-    first, node, last, spin1, spin2 = nodes[k, 0], nodes[k, 1], nodes[k, 2], nodes[k, 3], nodes[k, 4]
-    turned1 = group.turns[k, 0] / group.radius[group.frames[k, 0]]
-    turned2 = group.turns[k, 1] / group.radius[group.frames[k, 1]]
-    at01, at02, at03, at04 = pair[k, 1], pair[k, 2], pair[k, 3], pair[k, 4]
-    at12, at13, at14, at23, at24, at34 = pair[k, 7], pair[k, 8], pair[k, 9], pair[k, 13], pair[k, 14], pair[k, 19]
-    inside, on_body = 1.0 if first >= 0 else 0.0, group.beside[k] == 1
-    for r in range(3):
-        for c in range(3):
-            k11, k12, k21, k22 = room[r, c], inside * room[r, 3 + c], inside * room[3 + r, c], room[3 + r, 3 + c]
-            at = 3 * r + c
-            block[last, at] += k22
-            cross[at12, at] += k12 - k22
-            cross[at12, 9 + at] += k21 - k22
-            block[node, at] += inside * k11 - k12 - k21 + k22
-            if first >= 0:
-                block[first, at] += k11
-                cross[at01, at] += k12 - k11
-                cross[at01, 9 + at] += k21 - k11
-                cross[at02, at] -= k12
-                cross[at02, 9 + at] -= k21
-        one1, one2 = turned1 * inside * room[r, 6], turned2 * inside * room[r, 7]
-        two1, two2 = turned1 * room[3 + r, 6], turned2 * room[3 + r, 7]
-        add_spin(at14, r, one2 - two2, cross)
-        add_spin(at24, r, two2, cross)
-        if first >= 0:
-            add_spin(at04, r, -one2, cross)
-        if on_body:
-            continue
-        add_spin(at13, r, one1 - two1, cross)
-        add_spin(at23, r, two1, cross)
-        if first >= 0:
-            add_spin(at03, r, -one1, cross)
-    own1, own2, both = turned1 * turned1 * room[6, 6], turned2 * turned2 * room[7, 7], turned1 * turned2 * room[6, 7]
-    block[spin2, 0] += own2
-    if on_body:
-        add_beside(k, turned2, group, tangent)
-    elif spin1 == spin2:
-        block[spin2, 0] += own1 + 2.0 * both
-    else:
-        block[spin1, 0] += own1
-        cross[at34, 0] += both
-        cross[at34, 9] += both
-
-
-@inner_kernel
-def add_spin(pair: int, row: int, value: float, cross: Floats) -> None:
-    """Adds what couples a component of a place with a spin."""
-    cross[pair, 3 * row] += value
-    cross[pair, 9 + row] += value
-
-
-@inner_kernel
-def add_beside(k: int, turned2: float, group: Twisted, tangent: Tangent) -> None:
-    """Adds what couples the place of the node beside the line."""
-    nodes, room = group.nodes, group.room
-    for i in range(11):
-        for j in range(11):
-            if max(i, j) < 8 or i == 6 or j == 6:
-                continue
-            value = room[j, i] * (turned2 if i == 7 or j == 7 else 1.0)
-            row, column = i % 3 if i < 6 else max(i - 8, 0), j % 3 if j < 6 else max(j - 8, 0)
-            for p in range(1 if i == 7 else 2):  # each vector has two ends
-                slot = i // 3 + 1 - p if i < 6 else 4 if i == 7 else 3 - 2 * p
-                for q in range(1 if j == 7 else 2):
-                    other = j // 3 + 1 - q if j < 6 else 4 if j == 7 else 3 - 2 * q
-                    entry = value if p == q else -value
-                    if nodes[k, slot] == nodes[k, other]:
-                        tangent.block[nodes[k, slot], 3 * row + column] += entry
-                    elif slot < other:
-                        tangent.cross[group.pair[k, SLOTS * slot + other], 3 * row + column] += entry
+    """Adds the matrix in the work array, symmetric, over places and spins."""
+    nodes, room, wide, on_body, ways = group.nodes, group.room, group.wide, group.beside[k] == 1, ways_of(k, group)
+    count = NUMBERS if on_body else 8
+    for i in range(count):
+        spread(i, ways, room)
+    for j in range(3 * SLOTS):
+        for i in range(count):
+            wide[j, i] = room[i, j]
+        spread(j, ways, wide)
+    for p in range(SLOTS):
+        rows = 1 if p == 4 or (p == 3 and not on_body) else 3  # a spin has one component
+        for q in range(p, SLOTS if nodes[k, p] >= 0 else 0):
+            i, j, columns = nodes[k, p], nodes[k, q], 1 if q == 4 or (q == 3 and not on_body) else 3
+            for r in range(rows):
+                for c in range(columns):
+                    value = wide[3 * p + r, 3 * q + c]
+                    if p == q:
+                        tangent.block[i, 3 * r + c] += value
+                    elif i == j:
+                        tangent.block[i, 3 * r + c] += value
+                        tangent.block[i, 3 * c + r] += value
                     else:
-                        tangent.cross[group.pair[k, SLOTS * slot + other], 9 + 3 * row + column] += entry
+                        tangent.cross[group.pair[k, SLOTS * p + q], 3 * r + c] += value
+                        tangent.cross[group.pair[k, SLOTS * p + q], 9 + 3 * c + r] += value
 
 
 @inner_kernel
@@ -533,7 +482,7 @@ def begin(trial: Trial, group: Twisted, force: Floats) -> bool:
         at, i, j = group.first[0] + OF_FRAME * s, 3 * group.ends[s, 0], 3 * group.ends[s, 1]
         d = read(0, group.way[s])
         if i >= 0:
-            d = blend(1.0, d, 1.0, blend(1.0, read(j, trial.u1), -1.0, read(i, trial.u1)))
+            d = blend(1.0, d, 1.0, apart(i, j, trial.u1))
         start, far = read(at, trial.state0), math.sqrt(dot(d, d))
         if far == 0.0 or dot(start, d) <= 0.0:
             return False
@@ -541,8 +490,7 @@ def begin(trial: Trial, group: Twisted, force: Floats) -> bool:
         spin, director = 0.0, carried(read(at + 3, trial.state0), start, t)
         if group.aside[s, 0] >= 0:
             node, beside = 3 * group.aside[s, 0], 3 * group.aside[s, 1]
-            arm = blend(1.0, read(beside, trial.place), -1.0, read(node, trial.place))
-            director = blend(1.0, arm, 1.0, blend(1.0, read(beside, trial.u1), -1.0, read(node, trial.u1)))
+            director = blend(1.0, apart(node, beside, trial.place), 1.0, apart(node, beside, trial.u1))
         else:
             spin = trial.u1[3 * group.spin[s]] / group.radius[s]
             a = spin - trial.state0[at + 6]
@@ -554,11 +502,10 @@ def begin(trial: Trial, group: Twisted, force: Floats) -> bool:
         if trial.rate == 0.0 or group.inertia[s] == 0.0:
             continue
         rate = trial.v1[3 * group.spin[s]]
-        moved = blend(1.0, read(j, trial.v1), -1.0, read(i, trial.v1))
+        moved = apart(i, j, trial.v1)
         if trial.secant:
             rate = trial.rate * (trial.u1[3 * group.spin[s]] - trial.u0[3 * group.spin[s]])
-            before = blend(1.0, read(j, trial.u0), -1.0, read(i, trial.u0))
-            before = blend(1.0, read(0, group.way[s]), 1.0, before)
+            before = blend(1.0, read(0, group.way[s]), 1.0, apart(i, j, trial.u0))
             moved = scaled(trial.rate, blend(1.0, d, -1.0, before))
             d = blend(0.5, d, 0.5, before)
             far = math.sqrt(dot(d, d))
@@ -574,56 +521,61 @@ def evaluate(trial: Trial, group: Twisted, force: Floats, flow: Floats, tangent:
     """Forces of all angles (see the heading of the file). Infinite if a line is folded, or has turned too far."""
     if not begin(trial, group, force):
         return math.inf
-    energy, room, state = 0.0, group.room, trial.state0
+    energy, room, forms, numbers, state = 0.0, group.room, group.forms, group.numbers, trial.state0
     has_tangent = tangent.block.shape[0] > 0
     for k in range(group.nodes.shape[0]):
-        after1, after2 = vector_at(k, 0, trial.u1, group), vector_at(k, 1, trial.u1, group)
-        a1, a2 = spun(k, 0, trial.u1, state, group), spun(k, 1, trial.u1, state, group)
-        arm = arm_at(k, trial.u1, group)
-        x = angle_at(k, after1, after2, a1, a2, arm, state, group)
+        put_numbers(AFTER, k, trial.u1, state, group)
+        x = angle_at(AFTER, k, state, group)
         own = group.first[0] + OF_FRAME * group.spin.shape[0] + OF_ANGLE * k
-        if x.c < FOLDED or (group.beside[k] == 0 and abs(x.m - state[own] - a2 + a1) > 0.5 * math.pi):
+        spun = numbers[AFTER, 7] - numbers[AFTER, 6]
+        if x.c < FOLDED or (group.beside[k] == 0 and abs(x.m - state[own] - spun) > 0.5 * math.pi):
             return math.inf
         note(k, own, x, group, trial.state1)
-        stored = energy_of(k, x, group)
+        stored, least, share = energy_of(k, x, group), uncertain(k, x, group), 1.0
         energy += stored
-        held, share = 1.0 if trial.rate == 0.0 else 0.0, 1.0
         if trial.secant:
-            before1, before2 = vector_at(k, 0, trial.u0, group), vector_at(k, 1, trial.u0, group)
-            b1, b2 = spun(k, 0, trial.u0, state, group), spun(k, 1, trial.u0, state, group)
-            before3 = arm_at(k, trial.u0, group)
-            stored -= energy_of(k, angle_at(k, before1, before2, b1, b2, before3, state, group), group)
-            least = uncertain(k, x, group)
-            middle1, middle2 = blend(0.5, before1, 0.5, after1), blend(0.5, before2, 0.5, after2)
-            middle3 = blend(0.5, before3, 0.5, arm)
-            x = angle_at(k, middle1, middle2, 0.5 * (a1 + b1), 0.5 * (a2 + b2), middle3, state, group)
-            held, share = 0.0, 0.5
-        strain, pull = strains_of(k, x, group), pulled(k, x, group)
-        one, two = group.stiffness[k, 0] * strain[0], group.stiffness[k, 1] * strain[1]
-        gradient(ROW, one, two, group.stiffness[k, 2] * strain[2] + pull, held, x, room)
+            put_numbers(BEFORE, k, trial.u0, state, group)
+            stored, share = stored - energy_of(k, angle_at(BEFORE, k, state, group), group), 0.5
+            for i in range(NUMBERS):
+                numbers[MIDDLE, i] = 0.5 * (numbers[BEFORE, i] + numbers[AFTER, i])
+            x = angle_at(MIDDLE, k, state, group)
+        strain, (kaa, kab, kbb) = strains_of(k, x, group), by_w(x)
+        pa, pb = group.stiffness[k, 0] * strain[0], group.stiffness[k, 1] * strain[1]
+        moment = group.stiffness[k, 2] * strain[2] + pulled(k, x, group)
+        linearise(x, forms)
+        for i in range(NUMBERS):
+            room[ROW, i] = (pa * kaa + pb * kab) * forms[0, i] + (pa * kab + pb * kbb) * forms[1, i]
+            room[ROW, i] += moment * forms[2, i]
+        if has_tangent:
+            slopes(k, trial.weight * share, x, group)
+        if trial.rate != 0.0:
+            hold(ROW, x, room)
         add_row(ROW, 0, group.coupling[k, PULL1] * strain[2], x.t1, room)
         add_row(ROW, 3, group.coupling[k, PULL2] * strain[2], x.t2, room)
         if trial.secant:
-            r1, r2 = group.radius[group.frames[k, 0]], group.radius[group.frames[k, 1]]
-            d1, d2 = blend(1.0, after1, -1.0, before1), blend(1.0, after2, -1.0, before2)
-            s1, s2, d3 = a1 - b1, a2 - b2, blend(1.0, arm, -1.0, before3)
-            square = dot(d1, d1) + dot(d2, d2) + dot(d3, d3) + r1 * r1 * s1 * s1 + r2 * r2 * s2 * s2
-            work = dot(read(0, room[ROW]), d1) + dot(read(3, room[ROW]), d2) + room[ROW, 6] * s1 + room[ROW, 7] * s2
-            work += dot(read(8, room[ROW]), d3)
-            rest = (stored - work) / square if abs(stored - work) > least else 0.0
-            add_row(ROW, 0, rest, d1, room)
-            add_row(ROW, 3, rest, d2, room)
-            add_row(ROW, 8, rest, d3, room)
-            room[ROW, 6] += rest * r1 * r1 * s1
-            room[ROW, 7] += rest * r2 * r2 * s2
+            keep_energy(k, stored, least, group)
+        spread(ROW, ways_of(k, group), room)
         add_forces(k, group, force)
-        if has_tangent:
-            slopes(k, trial.weight * share, x, group)
         if trial.rate != 0.0 and group.viscosity[k, 0] + group.viscosity[k, 2] > 0.0:
             resist(k, has_tangent, trial, group, force, flow)
         if has_tangent:
             add_matrix(k, group, tangent)
     return energy
+
+
+@inner_kernel
+def keep_energy(k: int, stored: float, least: float, group: Twisted) -> None:
+    """Adds to the force of an increment what it lacks to do the work ``stored``; spins count as lengths."""
+    room, numbers, square = group.room, group.numbers, 0.0
+    for i in range(NUMBERS):
+        change = numbers[AFTER, i] - numbers[BEFORE, i]
+        stored -= room[ROW, i] * change
+        if 6 <= i < 8:
+            change /= group.turned[k, i - 6] ** 2
+        numbers[RATE, i] = change
+        square += change * (numbers[AFTER, i] - numbers[BEFORE, i])
+    for i in range(NUMBERS if abs(stored) > least else 0):
+        room[ROW, i] += stored / square * numbers[RATE, i]
 
 
 @inner_kernel
@@ -646,58 +598,28 @@ def note(k: int, own: int, x: Angle, group: Twisted, state: Floats) -> None:
 
 
 @inner_kernel
-def foreseen(k: int, which: int, trial: Trial, group: Twisted) -> Vector:
-    """d1 or d2 where the forces of the increment act, predicted from its start."""
-    d, ahead = vector_at(k, which, trial.u0, group), trial.ahead
-    moved = blend(
-        ahead,
-        difference(which, k, trial.v0, group.nodes),
-        0.5 * ahead * ahead,
-        difference(which, k, trial.a0, group.nodes),
-    )
-    return blend(1.0, d, 1.0, moved)
-
-
-@inner_kernel
 def resist(k: int, has_tangent: bool, trial: Trial, group: Twisted, force: Floats, flow: Floats) -> None:
     """Forces of BETA: the rates of k1, k2 and m times viscosities, along their gradients at the place foreseen. Adds
     their tangent to the work array."""
-    room, forms, ahead = group.room, group.forms, trial.ahead
-    dof1, dof2 = 3 * group.nodes[k, 3], 3 * group.nodes[k, 4]
-    turned1 = group.turns[k, 0] / group.radius[group.frames[k, 0]]
-    turned2 = group.turns[k, 1] / group.radius[group.frames[k, 1]]
-    a1 = spun(k, 0, trial.u0, trial.state0, group)
-    a2 = spun(k, 1, trial.u0, trial.state0, group)
-    a1 += turned1 * ahead * (trial.v0[dof1] + 0.5 * ahead * trial.a0[dof1])
-    a2 += turned2 * ahead * (trial.v0[dof2] + 0.5 * ahead * trial.a0[dof2])
-    arm = blend(ahead, arm_between(k, trial.v0, group), 0.5 * ahead * ahead, arm_between(k, trial.a0, group))
-    arm = blend(1.0, arm_at(k, trial.u0, group), 1.0, arm)
-    x = angle_at(k, foreseen(k, 0, trial, group), foreseen(k, 1, trial, group), a1, a2, arm, trial.state0, group)
-    v1, v2, v3 = (
-        difference(0, k, trial.v1, group.nodes),
-        difference(1, k, trial.v1, group.nodes),
-        arm_between(k, trial.v1, group),
-    )
-    s1, s2 = turned1 * trial.v1[dof1], turned2 * trial.v1[dof2]
+    room, forms, numbers, ahead = group.room, group.forms, group.numbers, trial.ahead
+    put_numbers(MIDDLE, k, trial.u0, trial.state0, group)
+    add_numbers(MIDDLE, ahead, k, trial.v0, group)
+    add_numbers(MIDDLE, 0.5 * ahead * ahead, k, trial.a0, group)
+    for i in range(NUMBERS):
+        numbers[RATE, i], room[ROW, i] = 0.0, 0.0
     if trial.secant:
-        rate = trial.rate
-        v1 = blend(rate, difference(0, k, trial.u1, group.nodes), -rate, difference(0, k, trial.u0, group.nodes))
-        v2 = blend(rate, difference(1, k, trial.u1, group.nodes), -rate, difference(1, k, trial.u0, group.nodes))
-        v3 = blend(rate, arm_between(k, trial.u1, group), -rate, arm_between(k, trial.u0, group))
-        s1 = turned1 * rate * (trial.u1[dof1] - trial.u0[dof1])
-        s2 = turned2 * rate * (trial.u1[dof2] - trial.u0[dof2])
-    if group.beside[k] == 1:
-        s1 = 0.0
-    gradient(0, 1.0, 0.0, 0.0, 0.0, x, forms)
-    gradient(1, 0.0, 1.0, 0.0, 0.0, x, forms)
-    gradient(2, 0.0, 0.0, 1.0, 0.0, x, forms)
-    for i in range(11):
-        room[ROW, i] = 0.0
+        add_numbers(RATE, trial.rate, k, trial.u1, group)
+        add_numbers(RATE, -trial.rate, k, trial.u0, group)
+    else:
+        add_numbers(RATE, 1.0, k, trial.v1, group)
+    strain_rates(MIDDLE, k, trial.state0, group)
     for part in range(3):
-        speed = dot(read(0, forms[part]), v1) + dot(read(3, forms[part]), v2) + dot(read(8, forms[part]), v3)
-        speed = group.viscosity[k, part] * (speed + forms[part, 6] * s1 + forms[part, 7] * s2)
-        for i in range(11):
-            room[ROW, i] += speed * forms[part, i]
+        speed = 0.0
+        for i in range(NUMBERS):
+            speed += forms[part, i] * numbers[RATE, i]
+        for i in range(NUMBERS):
+            room[ROW, i] += group.viscosity[k, part] * speed * forms[part, i]
+    spread(ROW, ways_of(k, group), room)
     add_forces(k, group, force)
     if flow.shape[0] > 0:
         add_forces(k, group, flow)
@@ -705,6 +627,38 @@ def resist(k: int, has_tangent: bool, trial: Trial, group: Twisted, force: Float
         damp(11, k, trial.weight * trial.rate, group.viscosity, forms, room)
     elif has_tangent:
         damp(8, k, trial.weight * trial.rate, group.viscosity, forms, room)
+
+
+@inner_kernel
+def strain_rates(row: int, k: int, state: Floats, group: Twisted) -> None:
+    """Writes what the numbers of an angle in a row do to k1, k2 and m with the spins held, as first three forms."""
+    x, forms = angle_at(row, k, state, group), group.forms
+    linearise(x, forms)
+    kaa, kab, kbb = by_w(x)
+    for i in range(NUMBERS):
+        w1, w2 = forms[0, i], forms[1, i]
+        forms[0, i], forms[1, i] = kaa * w1 + kab * w2, kab * w1 + kbb * w2
+    for part in range(3):
+        hold(part, x, forms)
+
+
+@kernel
+def write_rates(moved: Floats, u: Floats, state: Floats, group: Twisted, found: Floats) -> None:
+    """As ``rates_of``, in ``found``."""
+    numbers, forms = group.numbers, group.forms
+    for k in range(group.nodes.shape[0]):
+        for i in range(NUMBERS):
+            numbers[RATE, i] = 0.0
+        add_numbers(RATE, 1.0, k, moved, group)
+        put_numbers(AFTER, k, u, state, group)
+        strain_rates(AFTER, k, state, group)
+        for part in range(3):
+            found[k, part] = 0.0
+            for i in range(NUMBERS):
+                found[k, part] += forms[part, i] * numbers[RATE, i]
+        for end in range(2):
+            d = read(3 * end, numbers[AFTER])
+            found[k, 3 + end] = dot(d, read(3 * end, numbers[RATE])) / math.sqrt(dot(d, d))
 
 
 @inner_kernel
@@ -718,13 +672,11 @@ def damp(count: int, k: int, scale: float, viscosity: Floats, forms: Floats, roo
 
 
 NOTHING = Twisted(
-    np.zeros((0, 5), np.int64), np.zeros((0, 6)), np.zeros(0, np.int64), np.zeros((0, 3)), np.zeros((0, 2), np.int64),
+    np.zeros((0, 5), np.int64), np.zeros((0, 11)), np.zeros(0, np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 2)),
     np.zeros((0, 2)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3)), np.zeros((0, 2)),
-    np.zeros((0, 4)),
-    np.zeros((0, 25), np.int64), np.zeros((0, 2), np.int64), np.zeros(0, np.int64), np.zeros((0, 2), np.int64),
-    np.zeros((0, 3)),
-    np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 11)),
-    np.zeros((0, 11)),
+    np.zeros((0, 4)), np.zeros((0, 25), np.int64), np.zeros((0, 2), np.int64), np.zeros(0, np.int64),
+    np.zeros((0, 2), np.int64), np.zeros((0, 3)), np.zeros(0, np.int64), np.zeros(0), np.zeros(0),
+    np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 15)), np.zeros((0, 15)), np.zeros((0, 11)), np.zeros((0, 11)),
 )  # fmt: skip
 
 
@@ -751,7 +703,7 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Twisted:
     ends[inner:][before[clamps] < 0] = -1
     aside = np.full((len(found.spin), 2), -1)
     aside[found.frames[on_body, 0]] = np.column_stack([node, found.beside])[on_body]
-    arms = place[found.beside] - place[node]
+    arms = np.where(on_body[:, None], place[found.beside] - place[node], 0.0)
     coupled = np.zeros(len(system.family))
     for section in model.sections:
         coupled[model.mesh.element_sets[section.element_set]] = section.coupling
@@ -764,12 +716,13 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Twisted:
     own = np.column_stack([share, np.where(bars >= 0, lengths[bars], 0.0)])
     there = ~(system.gone[bars] & (bars >= 0)).any(axis=1)[:, None]
     group = Twisted(
-        nodes, np.ascontiguousarray(np.column_stack([first, second])), on_body.astype(np.int64), arms, found.frames,
-        found.turns,
+        nodes, np.column_stack([first, second, np.zeros((len(node), 2)), arms]), on_body.astype(np.int64),
+        found.frames, found.turns, found.turns / radius[found.frames],
         there * found.stiffness, there * found.viscosity, found.askew, found.rest, found.over, there * own,
         numbered(nodes, pair), aside, np.where(np.arange(len(owner)) < inner, owner, -1),
         np.ascontiguousarray(ends), way, np.ascontiguousarray(count + found.spin), radius,
-        inertia, np.array([state]), _begun(found, way), np.zeros((12, 11)), np.zeros((10, 11)),
+        inertia, np.array([state]), _begun(found, way), np.zeros((12, 15)), np.zeros((15, 15)), np.zeros((10, 11)),
+        np.zeros((4, 11)),
     )  # fmt: skip
     arrays: Any = map(np.ascontiguousarray, group)
     return Twisted(*arrays)
@@ -793,13 +746,9 @@ def _couples(nodes: Ints) -> dict[tuple[int, int], int]:
 
 def numbered(nodes: Ints, first: int) -> Ints:
     """``pair`` (k, 25) of angles; first: the number of their first pair."""
-    couples, found = _couples(nodes), np.full((len(nodes), SLOTS * SLOTS), -1)
-    for k, own in enumerate(nodes.tolist()):
-        for p in range(SLOTS):
-            for q in range(p + 1, SLOTS):
-                if (number := couples.get((own[p], own[q]), -1)) >= 0:
-                    found[k, SLOTS * p + q] = found[k, SLOTS * q + p] = first + number
-    return found
+    couples = _couples(nodes)
+    found = [[couples.get((i, j), -1 - first) for i in own for j in own] for own in nodes.tolist()]
+    return first + np.array(found, np.int64).reshape(-1, SLOTS * SLOTS)
 
 
 def pairs_of(group: Twisted) -> Ints:
@@ -815,55 +764,23 @@ def noted(group: Twisted) -> Ints:
     return np.column_stack([nodes, first + 1, first + 7, begin + OF_FRAME * group.frames[which, 1] + 3])
 
 
-def strains_in(group: Twisted, state: Floats) -> Floats:
-    """(k, 3) curvatures (times l) and twist less those at rest, that ``note`` has written."""
-    first = int(group.first[0]) + OF_FRAME * len(group.spin) + 1
-    noted_strains = state[first + OF_ANGLE * np.arange(len(group.nodes))[:, None] + np.arange(3)]
-    noted_strains[:, 0] *= group.turns[:, 1]
-    return np.asarray(noted_strains / group.over[:, [0, 0, 1]])
+def rates_of(group: Twisted, u: Floats, state: Floats, moved: Any) -> Any:
+    """(k, 5) what displacements ``moved`` from u (complex ones, too) do to curvatures (times l), twist and the lengths
+    of both bars, linear."""
+    parts = [np.zeros((len(group.nodes), 5)), np.zeros((len(group.nodes), 5))]
+    for part, found in zip((moved.real, moved.imag), parts, strict=True):
+        write_rates(np.ascontiguousarray(part), u, state, group, found)
+    return parts[0] + 1j * parts[1] if np.iscomplexobj(moved) else parts[0]
 
 
-def vectors_at(group: Twisted, u: Floats) -> Floats:
-    """(k, 2, 3) what displacements u (3n,) add to d1 and d2."""
-    place = u.reshape(-1, 3)
-    before, node, after = group.nodes[:, :3].T
-    first = np.where((before < 0)[:, None], 0.0, place[node] - place[before])
-    return np.stack([first, place[after] - place[node]], axis=1)
-
-
-def elongations(group: Twisted, u: Floats, moved: Floats) -> Floats:
-    """(k, 2) linear elongations of d1 and d2 for displacements ``moved`` from u."""
-    ways = group.vectors.reshape(-1, 2, 3) + vectors_at(group, u)
-    return np.asarray((ways * vectors_at(group, moved)).sum(axis=2) / np.linalg.norm(ways, axis=2))
-
-
-def pulls(group: Twisted, u: Floats, moved: Any, count: int) -> Any:
-    """(count,) what C adds to T of the elements for displacements ``moved`` from u, linear; they may be complex."""
-    ways = group.vectors.reshape(-1, 2, 3) + vectors_at(group, u)
-    sizes = np.linalg.norm(ways, axis=2, keepdims=True)
-    t, rates = ways / sizes, vectors_at(group, moved) / sizes
-    spins = group.turns * moved[3 * group.spin[group.frames]] / group.radius[group.frames]
-    for k in np.flatnonzero(group.beside).tolist():
-        node, beside = group.nodes[k, [1, 3]]
-        arm, by = (x.reshape(-1, 3)[beside] - x.reshape(-1, 3)[node] for x in (u, moved))
-        arm = arm + group.arms[k]
-        side = np.cross(t[k, 0], arm)
-        spins[k, 0] = side @ (by - (arm @ t[k, 0]) * rates[k, 0]) / (side @ side)
-    bend = np.cross(t[:, 0], t[:, 1]) / (1.0 + (t[:, 0] * t[:, 1]).sum(axis=1, keepdims=True))
-    twist = spins[:, 1] - spins[:, 0] + (bend * rates.sum(axis=1)).sum(axis=1)
-    found, bars = np.zeros(count, twist.dtype), group.bars[group.frames]
+def pulls(group: Twisted, u: Floats, state: Floats, moved: Any, count: int) -> Any:
+    """(count,) what C adds to T of the elements for displacements ``moved`` from u, linear."""
+    twist, bars = rates_of(group, u, state, moved)[:, 2], group.bars[group.frames]
+    found = np.zeros(count, twist.dtype)
     for which in range(2):
         is_bar = bars[:, which] >= 0
         np.add.at(found, bars[is_bar, which], (group.coupling[:, which] * twist)[is_bar])
     return found
-
-
-def largest_strain(group: Twisted, moved: Floats) -> float:
-    """The largest rotation of a bar or spin for displacements ``moved``, linear."""
-    lengths = np.linalg.norm(group.vectors.reshape(-1, 2, 3), axis=2)
-    turns = np.linalg.norm(vectors_at(group, moved), axis=2) / lengths
-    spins = np.abs(moved[3 * group.spin[group.aside[:, 0] < 0]]) / group.radius[group.aside[:, 0] < 0]
-    return max(float(turns.max(initial=0.0)), float(spins.max(initial=0.0)))
 
 
 def pulled_bars(group: Twisted) -> Ints:
@@ -872,26 +789,10 @@ def pulled_bars(group: Twisted) -> Ints:
     return np.column_stack([group.bars[frames], group.first + OF_FRAME * frames + 7]) if len(frames) else NO_PAIRS
 
 
-def size_of(group: Twisted) -> float:
-    """The largest stiffness over the length of the shortest adjacent bar."""
-    lengths = np.linalg.norm(group.vectors.reshape(-1, 2, 3), axis=2).min(axis=1, initial=np.inf)
-    return float((group.stiffness.max(axis=1, initial=0.0) / lengths).max(initial=0.0))
-
-
 def trouble(group: Twisted, system: Any, u: Floats, state: Floats) -> str:
     """Message that a line is folded, with its place."""
-    place = u.reshape(-1, 3)
-    for k in range(len(group.nodes)):
-        before, node, after = group.nodes[k, :3]
-        first = place[node] - place[before] if before >= 0 else 0.0
-        d1, d2 = group.vectors[k, :3] + first, group.vectors[k, 3:] + place[after] - place[node]
-        phi = math.atan2(float(np.linalg.norm(np.cross(d1, d2))), float(d1 @ d2))
-        if not phi < math.radians(178.0):
-            return (
-                f"the line is folded back at node {system.labels[group.nodes[k, 1]]}: its bars meet at "
-                f"{math.degrees(phi):.4g} degrees. Give it shorter bars there, or bring its loads on more slowly."
-            )
-    return "a line that twists turns by more than 90 degrees in an increment: smaller increments follow it"
+    turned = "a line that twists turns by more than 90 degrees in an increment: smaller increments follow it"
+    return blame_fold(group, system, u, state) or turned
 
 
 TWIST = Family(

@@ -29,7 +29,7 @@ from fem.errors import ModelError, listed
 from fem.forces.bar import ALPHA, AREA, GEOMETRIC, INV_LENGTH, MINUS, PLUS, YOUNG, P, Q
 from fem.forces.families import FAMILIES
 from fem.forces.laws import GREEN
-from fem.forces.twist import LENGTH1, TWIST, elongations, largest_strain, strains_in
+from fem.forces.twist import LENGTH1, TWIST, rates_of
 from fem.linear.factors import start_vector
 from fem.linear.inertia import Spectrum
 from fem.model import Step
@@ -60,8 +60,6 @@ SETTLING = 6
 """Most corrections of the equilibrium."""
 UNBALANCED = 1e-3
 """Residual, as a fraction of the largest force, beyond which a state is no equilibrium."""
-DIFFERENCE = 1e-3
-"""Largest rotation for derivatives of strains, by differences of fourth order."""
 TURNED = 0.05
 """Ratio of the elongation by rotation to the linear one beyond which a notice says that the response is nonlinear."""
 
@@ -303,26 +301,18 @@ def _change_of_moments(stage: StepSystem, motion: Motion, instant: Loading, move
         u=motion.u.copy(), force=motion.force.copy(), flow=motion.flow.copy(), power=motion.power.copy(),
         state=motion.state.copy(),
     )  # fmt: skip
-    step = DIFFERENCE / largest_strain(group, moved)
-    strains = list[Floats]()
-    for factor in (-2.0, -1.0, 1.0, 2.0):
-        trial.u[:], trial.state[:] = motion.u + factor * step * moved, motion.state
-        evaluate_start(stage, trial, instant)
-        strains.append(strains_in(group, trial.state))
-    change = (8.0 * (strains[2] - strains[1]) - (strains[3] - strains[0])) / 12.0  # for ``step`` of the load
-    stretch = elongations(group, motion.u, step * moved)
-    scale = 1.0 / max(float(np.abs(change).max(initial=0.0)), float(np.abs(stretch).max(initial=0.0)), step)
+    rates = rates_of(group, motion.u, motion.state, moved)
+    scale = 1.0 / (float(np.abs(rates).max(initial=0.0)) or 1.0)
     coupling = group.coupling.copy()
-    coupling[:, LENGTH1:] -= scale * stretch
-    families[number] = group._replace(rest=group.rest - scale * change, coupling=coupling)
-    trial.u[:], trial.state[:] = motion.u, motion.state
+    coupling[:, LENGTH1:] -= scale * rates[:, 3:]
+    families[number] = group._replace(rest=group.rest - scale * rates[:, :3], coupling=coupling)
     evaluate_start(replace(stage, system=replace(system, families=tuple(families))), trial, instant)
     block, cross = tangent.block.copy(), tangent.cross.copy()
     trial.state[:] = motion.state
     evaluate_start(stage, trial, instant)
     other = tangent._replace(block=block - tangent.block, cross=cross - tangent.cross)
     rows, weights = springs_of_blocks(other, system.size)
-    return rows, weights / (scale * step)
+    return rows, weights / scale
 
 
 def search(pair: Pair, wanted: int) -> tuple[Floats, Floats, int]:

@@ -297,7 +297,7 @@ def element_values(small: Small, of_bars: Complexes, answer: Amplitudes, omega: 
     found[kind == SPRING_FAMILY] = of_springs[index[kind == SPRING_FAMILY]]
     if system.families is not None and system.twists is not None:
         group = system.families[FAMILIES.index(TWIST)]
-        found[:, 3] += pulls(group, small.stage.work.u, answer.u, len(found))
+        found[:, 3] += pulls(group, small.stage.work.u, small.stage.work.state, answer.u, len(found))
     found[system.gone] = 0.0
     return found
 
