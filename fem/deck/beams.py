@@ -228,8 +228,9 @@ def check_twists(draft: Draft, model: Model) -> None:
     if not (model.may_twist and model.bends):
         return
     mesh = model.mesh
-    for body, swivels in zip(model.free_bodies, held_by(model)[len(model.bodies) :], strict=True):
-        if len(swivels) and len(mesh.node_sets[body.corners or ""]) == 2:
+    for number, swivels in enumerate(held_by(model)):
+        if len(swivels) and len(points_of(model, number)) == 2:
+            body = model.free_bodies[number - len(model.bodies)]
             names = listed(mesh.node_names[model.bent_at[0][swivels, 1]].tolist())
             draft.notice(
                 f"the free body of node {mesh.node_names[mesh.nodes_of(body.node)[0]]} is slender, with no rotation "
@@ -268,34 +269,20 @@ def put_beside(model: Model) -> Model:
     bodies, which have no rotation about their axis."""
     if not (model.may_twist and model.bends):
         return model
-    nodes, mesh = model.bent_at[0], model.mesh
-    bodies, free = [*model.bodies, *model.free_bodies], len(model.bodies)
-    labels, places, sets, equations = [mesh.node_labels], [mesh.coordinates], dict(mesh.node_sets), [*model.equations]
-    for number, (body, its) in enumerate(zip(bodies, held_by(model), strict=True)):
-        points = mesh.node_sets[body.corners or ""] if number >= free else np.zeros(0, np.int64)
-        if not len(its) or len(points) == 2:
-            continue
-        first, (_, node, after) = sum(map(len, labels)), nodes[its].T
-        way = mesh.coordinates[after] - mesh.coordinates[node]
-        sides = np.array([across(each) for each in way / np.linalg.norm(way, axis=1, keepdims=True)])
-        added = mesh.coordinates[node] + np.linalg.norm(way, axis=1, keepdims=True) * sides
-        own = first + np.arange(len(its))
-        labels.append(int(max(each.max() for each in labels)) + 1 + np.arange(len(its)))
-        places.append(added)
-        name = f"TIED TO {body.node}"
-        tied = sets[name] if body.pinned == name else mesh.nodes_of(body.pinned)
-        sets[name], bodies[number] = np.append(tied, own), replace(body, pinned=name)
-        for each in np.unique(node).tolist():
-            sets[f"{BESIDE} {mesh.node_labels[each]}"] = own[node == each]
-        if number >= free:
-            middle = mesh.coordinates[points].mean(axis=0)
-            rows = weights(mesh.coordinates[points] - middle, added - middle)
-            equations += tied_to(own, points, rows)
-    if len(labels) == 1:
+    nodes, place, added = model.bent_at[0], model.mesh.coordinates, dict[int, tuple[Ints, Floats]]()
+    for number, its in enumerate(held_by(model)):
+        if len(its) and len(points_of(model, number)) != 2:
+            node, after = nodes[its, 1:].T
+            way = place[after] - place[node]
+            size = np.linalg.norm(way, axis=1, keepdims=True)
+            added[number] = node, place[node] + size * np.array([across(each) for each in way / size])
+    if not added:
         return model
-    mesh = replace(mesh, node_labels=np.concatenate(labels), coordinates=np.concatenate(places), node_sets=sets)
-    both = tuple(bodies[:free]), tuple(bodies[free:])
-    return replace(model, mesh=mesh, equations=tuple(equations), bodies=both[0], free_bodies=both[1])
+    model, own = tied(model, added)
+    for number, (node, _) in added.items():
+        for each in np.unique(node).tolist():
+            model.mesh.node_sets[f"{BESIDE} {model.mesh.node_labels[each]}"] = own[number][node == each]
+    return model
 
 
 def held_by(model: Model) -> list[Ints]:
@@ -307,13 +294,42 @@ def held_by(model: Model) -> list[Ints]:
     return [np.flatnonzero(on_body & np.isin(nodes[:, 1], model.nodes_on(body))) for body in bodies]
 
 
-def tied_to(own: Ints, points: Ints, rows: Floats) -> list[Equation]:
-    """Equations of nodes of a free body: sums of its points, with factors ``rows`` (nodes, points)."""
-    found = list[Equation]()
-    for node, row in zip(own.tolist(), rows.tolist(), strict=True):
-        terms = [(int(point), w) for point, w in zip(points, row, strict=True) if w]
-        found += [Equation(((node, dof, -1.0), *((point, dof, w) for point, w in terms))) for dof in (1, 2, 3)]
-    return found
+def points_of(model: Model, number: int) -> Ints:
+    """The points of a free body, whose number follows on those of bodies, of which it has none."""
+    free = number - len(model.bodies)
+    return model.mesh.node_sets[model.free_bodies[free].corners or ""] if free >= 0 else np.zeros(0, np.int64)
+
+
+def tied(model: Model, added: dict[int, tuple[Ints, Floats]]) -> tuple[Model, dict[int, Ints]]:
+    """The model with nodes added to bodies, for clamps on them; and these, by number of the body.
+    added  number of a body -> nodes of the clamps, and places
+    ValueError: a line is clamped across the axis of a body of two points, whose rotation about it is undefined."""
+    mesh, free, found = model.mesh, len(model.bodies), dict[int, Ints]()
+    labels, places, sets, equations = [mesh.node_labels], [mesh.coordinates], dict(mesh.node_sets), [*model.equations]
+    bodies = [*model.bodies, *model.free_bodies]
+    for number, (nodes, new) in added.items():
+        body, own = bodies[number], sum(map(len, labels)) + np.arange(len(new))
+        labels.append(int(max(each.max() for each in labels)) + 1 + np.arange(len(new)))
+        places.append(new)
+        name, found[number] = f"TIED TO {body.node}", own
+        before = sets[name] if body.pinned == name else mesh.nodes_of(body.pinned)
+        sets[name], bodies[number] = np.append(before, own), replace(body, pinned=name)
+        if number < free:
+            continue
+        points = points_of(model, number)
+        middle = mesh.coordinates[points].mean(axis=0)
+        rows = weights(mesh.coordinates[points] - middle, new - middle)
+        off = np.linalg.norm(rows @ mesh.coordinates[points] - new, axis=1)
+        for at in np.flatnonzero(off > BEHIND * np.linalg.norm(new - middle, axis=1))[:1].tolist():
+            what = f"the line at node {mesh.named(int(mesh.node_labels[nodes[at]]))} is clamped across the axis of "
+            what += f"a slender body (node {mesh.named(body.node)}), which has no rotation about its axis"
+            raise ValueError(what)
+        for node, row in zip(own.tolist(), rows.tolist(), strict=True):
+            terms = [(int(point), w) for point, w in zip(points, row, strict=True) if w]
+            equations += [Equation(((node, d, -1.0), *((point, d, w) for point, w in terms))) for d in (1, 2, 3)]
+    mesh = replace(mesh, node_labels=np.concatenate(labels), coordinates=np.concatenate(places), node_sets=sets)
+    both = tuple(bodies[:free]), tuple(bodies[free:])
+    return replace(model, mesh=mesh, equations=tuple(equations), bodies=both[0], free_bodies=both[1]), found
 
 
 def check_beams(draft: Draft, mesh: Mesh) -> None:
@@ -453,35 +469,10 @@ class Clamps:
 
 
 def turn_clamps(model: Model) -> Model:
-    """The model with a node added to the body behind each clamp on it, at a distance of the length of the bar.
-    ValueError: a line is clamped across the axis of a body of two points, whose rotation about it is undefined."""
-    found = find_angles_on(model)
-    if not found:
-        return model
-    mesh, free = model.mesh, len(model.bodies)
-    labels, places, sets, equations = [mesh.node_labels], [mesh.coordinates], dict(mesh.node_sets), [*model.equations]
-    bodies = [*model.bodies, *model.free_bodies]
-    for number, nodes in found.items():
-        body, first = bodies[number], sum(map(len, labels))
-        label = int(max(each.max() for each in labels)) + 1
-        labels.append(label + np.arange(len(nodes)))
-        places.append(2.0 * mesh.coordinates[nodes[:, 0]] - mesh.coordinates[nodes[:, 1]])
-        name, own = f"TIED TO {body.node}", first + np.arange(len(nodes))
-        sets[name], bodies[number] = np.append(mesh.nodes_of(body.pinned), own), replace(body, pinned=name)
-        if number < free:
-            continue
-        points = mesh.node_sets[body.corners or ""]
-        middle = mesh.coordinates[points].mean(axis=0)
-        rows = weights(mesh.coordinates[points] - middle, places[-1] - middle)
-        off = np.linalg.norm(rows @ mesh.coordinates[points] - places[-1], axis=1)
-        for at in np.flatnonzero(off > BEHIND * np.linalg.norm(places[-1] - middle, axis=1))[:1].tolist():
-            what = f"the line at node {mesh.named(int(mesh.node_labels[nodes[at, 0]]))} is clamped across the axis of "
-            what += f"a slender body (node {mesh.named(body.node)}), which has no rotation about its axis"
-            raise ValueError(what)
-        equations += tied_to(own, points, rows)
-    mesh = replace(mesh, node_labels=np.concatenate(labels), coordinates=np.concatenate(places), node_sets=sets)
-    both = tuple(bodies[:free]), tuple(bodies[free:])
-    return replace(model, mesh=mesh, equations=tuple(equations), bodies=both[0], free_bodies=both[1])
+    """The model with a node added to the body behind each clamp on it, at a distance of the length of the bar."""
+    place, found = model.mesh.coordinates, find_angles_on(model)
+    added = {number: (nodes[:, 0], 2.0 * place[nodes[:, 0]] - place[nodes[:, 1]]) for number, nodes in found.items()}
+    return tied(model, added)[0] if added else model
 
 
 def find_angles_on(model: Model) -> dict[int, Ints]:

@@ -31,7 +31,7 @@ class Angles(NamedTuple):
                        the node behind it on a rigid body
     bars       (k, 2)  element indices of its bars; the first is -1 at a clamp
     length     (k,)    l
-    softness   (k,)    l/EI
+    softness   (k,)    l/EI;  parts (k, 2): of each bar
     viscosity  (k,)    BETA EI/l, of two materials that of both in a row under the elastic part of their moment
     """
 
@@ -39,6 +39,7 @@ class Angles(NamedTuple):
     bars: Ints
     length: Floats
     softness: Floats
+    parts: Floats
     viscosity: Floats
 
     def among(self, nodes: Ints) -> Angles:
@@ -124,7 +125,7 @@ def angles_of(mesh: Mesh, found: tuple[Ints, Ints], sections: Iterable[Any], mat
         soft[at, 1] = np.clip((exact - (part * left[1:] ** 2).sum()) / left[0] ** 2, first / 3.0, first / 2.0)
         halves[at, 1] = soft[at, 1] * rigidity[way[0, 0]]
         both[at] = soft[at, 1]
-    return Angles(nodes, bars, halves.sum(axis=1), both, (beta[bars] * soft).sum(axis=1) / both**2)
+    return Angles(nodes, bars, halves.sum(axis=1), both, soft, (beta[bars] * soft).sum(axis=1) / both**2)
 
 
 def line_from(clamp: int, nodes: Ints, bars: Ints, following: dict[int, int]) -> Ints:

@@ -52,12 +52,11 @@ class Twists(NamedTuple):
     spin   (s,)    spin of each frame: a clamp that does not hold the twist spins with its bar; -1: of a body
     director (s, 3)  D in the deck
     bars   (q,)    the element of each spin;  node (q,): the node of a clamp that holds the twist, else -1
-    radius (q,)    r, spins are counted as lengths r a;  polar (q,): I11 + I22
+    radius (q,)    r, spins are counted as lengths r a
     rest   (k, 3)  curvatures (times l) about n1 and n2, and twist, at rest;  twist (k,): in the deck
     askew  (k,)    angle from half-way between both directors to the first of the axes about which an angle bends
     stiffness (k, 3)  EI1/l, EI2/l, GJ/l, 0 where the twist is free;  viscosity (k, 3)  BETA times these
     over   (k, 2)  1/l of bending and of twist
-    rests_straight (k,)  straight at rest
     """
 
     angles: Ints
@@ -69,14 +68,12 @@ class Twists(NamedTuple):
     bars: Ints
     node: Ints
     radius: Floats
-    polar: Floats
     rest: Floats
     askew: Floats
     twist: Floats
     stiffness: Floats
     viscosity: Floats
     over: Floats
-    rests_straight: Flags
 
 
 def unit(x: Floats) -> Floats:
@@ -94,15 +91,14 @@ def across(t: Floats) -> Floats:
     return unit(axis - (axis @ t) * t)
 
 
-def curvatures(t1: Floats, t2: Floats, director: Floats, turn: Floats) -> tuple[Floats, Floats]:
-    """phi/|kb| (A.kb, B.kb) of angles, as in ``forces/twist.py``; director (k, 3): of first bars, turn (k,): to A."""
-    cosine, turned = (t1 * t2).sum(axis=1, keepdims=True), turn[:, None]
-    kb = 2.0 * np.cross(t1, t2) / (1.0 + cosine)
-    normal = np.cross(t1, director)
-    a, b = (np.cos(turned) * one + np.sin(turned) * other for one, other in ((director, normal), (normal, -director)))
-    size = np.linalg.norm(kb, axis=1)
-    f = np.divide(2.0 * np.arctan(size / 2.0), size, out=np.ones_like(size), where=size > 0.0)
-    return np.asarray(f * (a * kb).sum(axis=1)), np.asarray(f * (b * kb).sum(axis=1))
+def curvatures(t1: Floats, t2: Floats, director: Floats, turn: Floats) -> Floats:
+    """(k, 2) phi/|kb| (A.kb, B.kb) of angles, as in ``forces/twist.py``; director (k, 3): of first bars, turn (k,): to
+    A."""
+    normal = np.cross(t1, t2)
+    size, cosine, sine = np.linalg.norm(normal, axis=1), np.cos(turn), np.sin(turn)
+    f = np.divide(np.arctan2(size, (t1 * t2).sum(axis=1)), size, out=np.ones_like(size), where=size > 0.0)
+    x, y = (f * (normal * side).sum(axis=1) for side in (director, np.cross(t1, director)))
+    return np.column_stack([cosine * x + sine * y, cosine * y - sine * x])
 
 
 def find_twists(model: Any, lengths: Floats) -> Twists | None:
@@ -309,26 +305,20 @@ def _made(
     angles = angles_of(mesh, model.bent_at, model.sections, model.materials, lengths)
     other = [replace(section, inertia=section.second or section.inertia) for section in model.sections]
     second = angles_of(mesh, model.bent_at, other, model.materials, lengths)
-    shear, beta, bend = np.ones(len(way)), np.zeros(len(way)), np.ones((len(way), 2))
+    shear, beta = np.ones(len(way)), np.zeros(len(way))
     for section in (each for each in model.sections if each.torsion):
         material, its = model.materials[section.material], mesh.element_sets[section.element_set]
         shear[its], beta[its] = shear_modulus(section, material) * section.torsion, material.beta
-        bend[its] = material.young * np.array([section.inertia, section.second or section.inertia])
     halves = np.where(bars >= 0, 0.5 * lengths[bars], 0.0) / shear[bars]
     soft = halves.sum(axis=1)
     torsion = np.where((bars[:, 0] < 0) & ~holds, 0.0, 1.0 / soft)
     damped = np.where(torsion > 0.0, (beta[bars] * halves).sum(axis=1) / soft**2, 0.0)
-    stiffness = np.column_stack([1.0 / angles.softness[chosen], 1.0 / second.softness[chosen], torsion])
-    viscosity = np.column_stack([angles.viscosity[chosen], second.viscosity[chosen], damped])
-    askew, joints = 0.5 * turned, np.flatnonzero((turned != 0.0) & (bars[:, 0] >= 0))
-    if len(joints):
-        two, of = bars[joints], turned[joints]
-        soft = 0.5 * lengths[two][..., None] / bend[two]
-        more = principal(soft, of)
-        askew[joints] += more
-        softness, slow = summed(soft, of, more), summed(beta[two][..., None] * soft, of, more)
-        stiffness[joints, :2], viscosity[joints, :2] = 1.0 / softness, slow / softness**2
-    rest = np.column_stack([*curvatures(t1, t2, start, 0.5 * twist + askew), turned])
+    parts = np.stack([angles.parts[chosen], second.parts[chosen]], axis=2)
+    more = principal(parts, turned)
+    askew, softness = 0.5 * turned + more, summed(parts, turned, more)
+    stiffness = np.column_stack([1.0 / softness, torsion])
+    viscosity = np.column_stack([summed(beta[bars][..., None] * parts, turned, more) / softness**2, damped])
+    rest = np.column_stack([curvatures(t1, t2, start, 0.5 * twist + askew), turned])
     rest[straight, :2] = 0.0
     polar = np.array([own[int(bar)].inertia + (own[int(bar)].second or own[int(bar)].inertia) for bar in owner])
     radius = np.sqrt(polar / np.array([own[int(bar)].area for bar in owner]))
@@ -336,8 +326,8 @@ def _made(
     over = np.column_stack([1.0 / angles.length[chosen], 1.0 / halves])
     directors = np.concatenate([director, start[clamps]])
     return Twists(
-        chosen, frames, turns, beside, spin, directors, owner, node, radius, polar, rest, askew, twist, stiffness,
-        viscosity, over, straight,
+        chosen, frames, turns, beside, spin, directors, owner, node, radius, rest, askew, twist, stiffness,
+        viscosity, over,
     )  # fmt: skip
 
 
