@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.codes.export import files_for
-from fem.codes.twin import hht_at, radius_of
-from fem.model import Dashpot, Dynamic, ElementBlock, Material, Model, Step
+from fem.codes.twin import hht_at, printed, radius_of
+from fem.model import Dashpot, Dynamic, ElementBlock, Material, Model, OutputRequest, Step
 from fem.model.facts import natural_lengths
 from fem.model.mesh import TRUSSES
 from fem.study.refined import refined
@@ -24,7 +24,7 @@ from fem.study.refined import refined
 Change = Callable[[Model], Model]
 FINER, MUCH_FINER = 4, 8
 """Increments in place of one: of ours beside MoorDyn's, of both where CalculiX' motion is of first order."""
-ADDED = "FEM_DASHPOTS_"
+ADDED, COMPARED = "FEM_DASHPOTS_", "FEM_COMPARED"
 
 
 def same(model: Model) -> Model:
@@ -123,13 +123,33 @@ def without_friction(model: Model) -> Model:
     return replace(model, seabeds=tuple(replace(bed, axial=0.0, lateral=0.0) for bed in model.seabeds))
 
 
+def asked(model: Model) -> Model:
+    """The model that prints by name the elements that are compared: halves of bars lie beside fewer nodes."""
+    mesh, labels = model.mesh, printed(model)[1]
+    if not labels or any(each.kind == "EL PRINT" and each.every for step in model.steps for each in step.outputs):
+        return model
+    sets = mesh.element_sets | {COMPARED: np.flatnonzero(np.isin(mesh.element_labels, labels))}
+    first, *others = model.steps
+    first = replace(first, outputs=(*first.outputs, OutputRequest("EL PRINT", COMPARED)))
+    return replace(model, mesh=replace(mesh, element_sets=sets), steps=(first, *others))
+
+
 def split_in_two(model: Model) -> Model:
     """Lines in water."""
-    return refined(model).model if any(step.fluid_loads for step in model.steps) else model
+    return refined(asked(model)).model if any(step.fluid_loads for step in model.steps) else model
 
 
 def split_in_four(model: Model) -> Model:
     return split_in_two(split_in_two(model))
+
+
+def beams_in_two(model: Model) -> Model:
+    """Lines that bend and twist, with their new nodes on the curve through those of the deck."""
+    return refined(asked(model), curved=True).model if model.may_twist else model
+
+
+def beams_in_four(model: Model) -> Model:
+    return beams_in_two(beams_in_two(model))
 
 
 def with_one_gravity(model: Model) -> Model:
@@ -210,6 +230,9 @@ REASONS = (
     Reason("mesh", "MoorDyn takes drag at nodes, across the mean of the bars beside them, fem along each bar: each bar "
            "of lines in four, in both; bars with what four change of two", ("moordyn",), ours=split_in_four,
            its=split_in_four, halfway=Reason("mesh", "", ("moordyn",), ours=split_in_two, its=split_in_two)),
+    Reason("mesh", "bars bend along their length, those of fem at nodes: each bar of lines in four, in both, on the "
+           "curve through their nodes; bars with what four change of two", ("opensees",), ours=beams_in_four,
+           its=beams_in_four, halfway=Reason("mesh", "", ("opensees",), ours=beams_in_two, its=beams_in_two)),
     Reason("friction", "MoorDyn's is a damper up to mu W, where the deck's holds: no friction in both", ("moordyn",),
            ours=without_friction, its=without_friction),
     Reason("g", "MoorDyn has one g, of weight and buoyancy: that of GRAV in *AQUA of fem", ("moordyn",),

@@ -7,7 +7,8 @@ another structure. The result includes the bars that are split, and why others a
 
 Nodes keep their indices and labels; the first half of a bar keeps its label, the second one gets a new one. Middles are
 halfway between the nodes; those of lines that ``*NGEN, LINE=CATENARY`` laid are where the line hangs with twice the
-bars.
+bars. A line that is bent at rest has the nodes of the deck only: it is split where a ``curved`` model is wanted, with
+middles on the smooth curve through its nodes.
 """
 
 from __future__ import annotations
@@ -48,21 +49,22 @@ class Refined(NamedTuple):
         return {one: other for one, other in self.model.mesh.element_labels[self.halves].tolist() if one != other}
 
 
-def refined(model: Model) -> Refined:
+def refined(model: Model, curved: bool = False) -> Refined:
     """Every bar of a line split in two. Sets, sections, natural lengths, loads, supports, initial conditions, contacts
-    and requests are those of the model; a nodal load stays with its node.
+    and requests are those of the model; a nodal load stays with its node. ``curved``: lines that are bent at rest, too,
+    middles on the curve through the nodes.
 
     >>> fine = refined(fem.read_deck("inputs/ssnl114a.inp"))
     >>> len(fine.split), len(fine.model.mesh.element_labels)
     (20, 40)
     """
-    reason = reasons(model)
+    reason = reasons(model, curved)
     labels = model.mesh.element_labels
     kept = {name: labels[reason == name] for name in sorted({*reason.tolist()} - {"", OTHER})}
     split = reason == ""
     if not split.any():
         return Refined(model, np.column_stack([np.arange(len(labels))] * 2), labels[:0], kept)
-    cut = Cut(model, split)
+    cut = Cut(model, split, curved)
     changes: dict[str, Any] = {
         "rest_lengths": cut.rest_lengths(),
         "initial_conditions": (*cut.elements(model.initial_conditions), *cut.of_middles()),
@@ -79,7 +81,7 @@ OTHER = "other"
 """Name of elements that are not bars."""
 
 
-def reasons(model: Model) -> NDArray[Any]:
+def reasons(model: Model, curved: bool = False) -> NDArray[Any]:
     """(k,) for each element: empty if it is split, else the reason why not."""
     mesh = model.mesh
     kinds = np.repeat([block.kind for block in mesh.blocks], [len(block.labels) for block in mesh.blocks])
@@ -106,7 +108,7 @@ def reasons(model: Model) -> NDArray[Any]:
         found[(found == "") & between] = "a point mass at each end"
     wound = model.reach.wound
     found[wound[found[wound] == ""]] = "a winch changes its length"
-    bent = curved_bars(model, length)
+    bent = curved_bars(model, length) if not curved else bars[:0]
     found[bent[found[bent] == ""]] = "its line is bent at rest"
     if model.earlier is not None:
         found[found == ""] = "the run continues another one"
@@ -129,8 +131,8 @@ class Cut:
     """Division of a model: ``pairs`` (p, 2) nodes with a new one between them, nodes n, n+1, ..., which parallel bars
     share."""
 
-    def __init__(self, model: Model, split: Flags) -> None:
-        self._model, mesh = model, model.mesh
+    def __init__(self, model: Model, split: Flags, curved: bool) -> None:
+        self._model, mesh, self._curved = model, model.mesh, curved
         count = len(mesh.node_labels)
         ends = np.sort(mesh.element_nodes[split], axis=1)
         self.pairs, place = np.unique(ends, axis=0, return_inverse=True)
@@ -174,7 +176,8 @@ class Cut:
     def _coordinates(self) -> Floats:
         """Middles halfway between nodes; of lines that were laid all nodes where these hang with twice the bars."""
         mesh = self._model.mesh
-        found = np.concatenate([mesh.coordinates, mesh.coordinates[self.pairs].mean(axis=1)])
+        middles = self._on_curves() if self._curved else mesh.coordinates[self.pairs].mean(axis=1)
+        found = np.concatenate([mesh.coordinates, middles])
         index = {label: node for node, label in enumerate(mesh.node_labels.tolist())}
         middle = {tuple(pair): len(index) + place for place, pair in enumerate(self.pairs.tolist())}
         for laid in self._model.laid:
@@ -183,6 +186,24 @@ class Cut:
             if min(between) >= 0 and (places := laid.finer()) is not None:
                 found[nodes[1:-1]], found[between] = places[2:-1:2], places[1::2]
         return found
+
+    def _on_curves(self) -> Floats:
+        """Middles of the third degree through the two nodes on either side, of the second at the end of a line."""
+        places, near = self._model.mesh.coordinates, dict[int, list[int]]()
+        for one, other in self.pairs.tolist():
+            near.setdefault(one, []).append(other)
+            near.setdefault(other, []).append(one)
+
+        def beyond(one: int, other: int) -> Floats:
+            """The place that follows; at an end or a joint the one with which the curve is of the second degree."""
+            ahead, back = ([n for n in near[at] if n != of] for at, of in ((other, one), (one, other)))
+            if len(ahead) == 1:
+                return np.asarray(places[ahead[0]])
+            line = 3.0 * (places[other] - places[one])
+            return np.asarray(line + places[back[0]] if len(back) == 1 else 2.0 * places[other] - places[one])
+
+        outer = [beyond(one, other) + beyond(other, one) for one, other in self.pairs.tolist()]
+        return np.asarray((9.0 * places[self.pairs].sum(axis=1) - np.array(outer)) / 16.0)
 
     def elements(self, given: Iterable[Any]) -> tuple[Any, ...]:
         """Loads and properties of elements; those of a single label are repeated for the second half."""

@@ -108,3 +108,44 @@ def test_laid_lines_are_laid_again(deck):
         assert np.abs(rest.u[-1]).max() < 1e-9 * size
     nodes = len(model.mesh.node_labels)
     assert 0.0 < np.abs(fine.mesh.coordinates[:nodes] - model.mesh.coordinates).max() < 0.05 * size
+
+
+ARC = """*NODE
+{nodes}
+*ELEMENT, TYPE=B31, ELSET=LINE
+1, 1, 2
+*ELGEN, ELSET=LINE
+1, {count}
+*BEAM GENERAL SECTION, ELSET=LINE
+1e-2, 1e-8, 0., 1e-8, 2e-8
+
+1e8, 4e7
+*BOUNDARY
+1, ENCASTRE
+*STEP
+*STATIC
+*END STEP
+"""
+
+
+def test_middles_of_a_line_that_is_bent_at_rest_lie_on_its_curve():
+    """Of fourth order on a quarter of a circle, of third order beside its ends; only where that is asked for."""
+    errors = []
+    for count in (10, 20):
+        f = np.linspace(0.0, 0.5 * np.pi, count + 1)
+        nodes = "\n".join(
+            f"{k}, {x!r}, {y!r}, 0." for k, (x, y) in enumerate(np.column_stack([np.cos(f), np.sin(f)]).tolist(), 1)
+        )
+        model = fem.parse_deck(ARC.format(nodes=nodes, count=count))
+        assert not len(refined(model).split)
+        fine = refined(model, curved=True).model
+        assert len(fine.mesh.element_labels) == 2 * count
+        off = np.abs(np.linalg.norm(fine.mesh.coordinates[count + 1 :], axis=1) - 1.0)
+        errors.append((off[1:-1].max(), off[[0, -1]].max()))
+    (inner, outer), (finer_inner, finer_outer) = errors
+    assert inner / finer_inner == pytest.approx(16.0, rel=0.05)
+    assert outer / finer_outer > 7.5
+    assert outer < 5e-4
+    straight = fem.parse_deck(LINE + "*STEP\n*STATIC\n*END STEP\n")
+    alike = (refined(straight, curved).model.mesh.coordinates for curved in (False, True))
+    np.testing.assert_allclose(*alike, atol=1e-14)
