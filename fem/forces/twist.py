@@ -47,9 +47,9 @@ FOLDED = 1e-3
 """1 + cos phi of a line that is folded back on itself: the direction of its force is undefined."""
 ROUNDING = 16.0 * 2.220446049250313e-16
 """Rounding error of a strain, with a margin."""
-OF_FRAME, OF_ANGLE = 8, 10
-"""States of a frame: T, D, a, and the tension of its bar by C; and of an angle: m, curvatures about both axes and
-twist, their moments and torque, for tables the spins of both bars as their elements run, and m."""
+OF_FRAME, OF_ANGLE, TURNED = 8, 9, 8
+"""States of a frame: T, D, a, and the tension of its bar by C; and of an angle: curvatures about both axes and twist,
+their moments and torque, for tables the spins of both bars as their elements run, and m (``TURNED``)."""
 SLOTS, NUMBERS, ROW = 5, 11, 11
 """Nodes of an angle; its numbers d1, d2, a1, a2, q; the row of the work array that is its force."""
 AFTER, BEFORE, MIDDLE, RATE = 0, 1, 2, 3
@@ -226,7 +226,7 @@ def angle_at(row: int, k: int, state: Floats, group: Twisted) -> Angle:
         beside = blend(1.0, q, -along, t1)
         far, a1 = math.sqrt(dot(beside, beside)), math.atan2(dot(normal, beside), dot(director, beside))
         side, held1 = scaled(1.0 / far, cross(t1, beside)), (0.0, 0.0, 0.0)
-    m = state[own] + a2 - a1 + solid(start1, start2, t2, t1)
+    m = state[own + TURNED] + a2 - a1 + solid(start1, start2, t2, t1)
     c = 1.0 + dot(t1, t2)
     kb, both = scaled(2.0 / c, cross(t1, t2)), blend(0.5, t1, 0.5, t2)
     h = a1 + 0.5 * m + group.askew[k]
@@ -528,7 +528,7 @@ def evaluate(trial: Trial, group: Twisted, force: Floats, flow: Floats, tangent:
         x = angle_at(AFTER, k, state, group)
         own = group.first[0] + OF_FRAME * group.spin.shape[0] + OF_ANGLE * k
         spun = numbers[AFTER, 7] - numbers[AFTER, 6]
-        if x.c < FOLDED or (group.beside[k] == 0 and abs(x.m - state[own] - spun) > 0.5 * math.pi):
+        if x.c < FOLDED or (group.beside[k] == 0 and abs(x.m - state[own + TURNED] - spun) > 0.5 * math.pi):
             return math.inf
         note(k, own, x, group, trial.state1)
         stored, least, share = energy_of(k, x, group), uncertain(k, x, group), 1.0
@@ -582,16 +582,15 @@ def keep_energy(k: int, stored: float, least: float, group: Twisted) -> None:
 def note(k: int, own: int, x: Angle, group: Twisted, state: Floats) -> None:
     """Writes twist, curvatures, moments and torque of an angle, along the second bar as its element runs."""
     strain, way = strains_of(k, x, group), group.turns[k, 1]
-    state[own] = x.m
-    state[own + 1] = way * group.over[k, 0] * strain[0]
-    state[own + 2] = group.over[k, 0] * strain[1]
-    state[own + 3] = group.over[k, 1] * strain[2]
-    state[own + 4] = way * group.stiffness[k, 0] * strain[0]
-    state[own + 5] = group.stiffness[k, 1] * strain[1]
-    state[own + 6] = group.stiffness[k, 2] * strain[2] + pulled(k, x, group)
-    state[own + 7] = state[group.first[0] + OF_FRAME * group.frames[k, 0] + 6]
-    state[own + 8] = state[group.first[0] + OF_FRAME * group.frames[k, 1] + 6]
-    state[own + 9] = x.m
+    state[own] = way * group.over[k, 0] * strain[0]
+    state[own + 1] = group.over[k, 0] * strain[1]
+    state[own + 2] = group.over[k, 1] * strain[2]
+    state[own + 3] = way * group.stiffness[k, 0] * strain[0]
+    state[own + 4] = group.stiffness[k, 1] * strain[1]
+    state[own + 5] = group.stiffness[k, 2] * strain[2] + pulled(k, x, group)
+    state[own + 6] = state[group.first[0] + OF_FRAME * group.frames[k, 0] + 6]
+    state[own + 7] = state[group.first[0] + OF_FRAME * group.frames[k, 1] + 6]
+    state[own + TURNED] = x.m
     for which in range(2):
         pulled_at = group.first[0] + OF_FRAME * group.frames[k, which] + 7
         state[pulled_at] += group.coupling[k, PULL1 + which] * strain[2]
@@ -693,48 +692,37 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Twisted:
     second = place[after] - place[node]
     first = np.where((before < 0)[:, None], second, place[node] - place[before])
     nodes = np.column_stack([nodes, spins])
-    inner = len(np.unique(bars[bars >= 0]))
-    (clamps,) = np.nonzero(bars[:, 0] < 0)
-    owner = np.concatenate([found.bars[:inner], bars[clamps, 1]])
-    ends = model.mesh.element_nodes[owner].copy()
-    way = place[ends[:, 1]] - place[ends[:, 0]]
-    behind = np.column_stack([before, node])[clamps]
-    ends[inner:] = np.where(found.turns[clamps, :1] > 0.0, behind, behind[:, ::-1])
-    ends[inner:][before[clamps] < 0] = -1
-    aside = np.full((len(found.spin), 2), -1)
+    both, ends = np.stack([nodes[:, :2], nodes[:, 1:3]], axis=1), np.full((len(found.spin), 2), -1)
+    ends[found.frames] = np.where(found.turns[..., None] > 0.0, both, both[..., ::-1])
+    ends[(ends < 0).any(axis=1)] = -1
+    way, owner = np.zeros((len(ends), 3)), np.full(len(ends), -1)
+    way[found.frames], owner[found.frames] = found.turns[..., None] * np.stack([first, second], axis=1), bars
+    aside = np.full((len(ends), 2), -1)
     aside[found.frames[on_body, 0]] = np.column_stack([node, found.beside])[on_body]
     arms = np.where(on_body[:, None], place[found.beside] - place[node], 0.0)
     coupled = np.zeros(len(system.family))
     for section in model.sections:
         coupled[model.mesh.element_sets[section.element_set]] = section.coupling
-    radius, inertia = np.where(found.spin < 0, 1.0, found.radius[found.spin]), np.zeros(len(found.spin))
-    inertia[:inner] = system.mass[count : count + inner] * radius[:inner] ** 2
+    radius = np.where(found.spin < 0, 1.0, found.radius[found.spin])
+    inertia = np.where(owner >= 0, system.mass[count + found.spin] * radius**2, 0.0)
     lengths = np.zeros(len(system.family))
     lengths[system.bar_index >= 0] = system.length0[system.bar_index[system.bar_index >= 0]]
     halves = np.where(bars >= 0, 0.5 * lengths[bars], 0.0)
     share = coupled[bars] * (bars >= 0) / (2.0 * halves.sum(axis=1, keepdims=True))
     own = np.column_stack([share, np.where(bars >= 0, lengths[bars], 0.0)])
     there = ~(system.gone[bars] & (bars >= 0)).any(axis=1)[:, None]
+    frames = np.column_stack([way / np.linalg.norm(way, axis=1, keepdims=True), found.director, 0.0 * way[:, :2]])
+    angles = np.column_stack([np.zeros((len(node), TURNED)), found.twist])
     group = Twisted(
         nodes, np.column_stack([first, second, np.zeros((len(node), 2)), arms]), on_body.astype(np.int64),
         found.frames, found.turns, found.turns / radius[found.frames],
         there * found.stiffness, there * found.viscosity, found.askew, found.rest, found.over, there * own,
-        numbered(nodes, pair), aside, np.where(np.arange(len(owner)) < inner, owner, -1),
-        np.ascontiguousarray(ends), way, np.ascontiguousarray(count + found.spin), radius,
-        inertia, np.array([state]), _begun(found, way), np.zeros((12, 15)), np.zeros((15, 15)), np.zeros((10, 11)),
+        numbered(nodes, pair), aside, owner, ends, way, count + found.spin, radius, inertia, np.array([state]),
+        np.concatenate([frames.ravel(), angles.ravel()]), np.zeros((12, 15)), np.zeros((15, 15)), np.zeros((10, 11)),
         np.zeros((4, 11)),
     )  # fmt: skip
     arrays: Any = map(np.ascontiguousarray, group)
     return Twisted(*arrays)
-
-
-def _begun(found: Any, way: Floats) -> Floats:
-    """States of the deck."""
-    t = way / np.linalg.norm(way, axis=1, keepdims=True)
-    frames = np.column_stack([t, found.director, np.zeros((len(t), 2))])
-    angles = np.zeros((len(found.twist), OF_ANGLE))
-    angles[:, 0] = angles[:, 9] = found.twist
-    return np.concatenate([frames.ravel(), angles.ravel()])
 
 
 def _couples(nodes: Ints) -> dict[tuple[int, int], int]:
@@ -761,7 +749,7 @@ def noted(group: Twisted) -> Ints:
     nodes, which = np.unique(group.nodes[:, 1], return_index=True)
     begin = int(group.first[0]) if len(nodes) else 0
     first = begin + OF_FRAME * len(group.spin) + OF_ANGLE * which
-    return np.column_stack([nodes, first + 1, first + 7, begin + OF_FRAME * group.frames[which, 1] + 3])
+    return np.column_stack([nodes, first, first + 6, begin + OF_FRAME * group.frames[which, 1] + 3])
 
 
 def rates_of(group: Twisted, u: Floats, state: Floats, moved: Any) -> Any:

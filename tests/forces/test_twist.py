@@ -13,7 +13,7 @@ from fem.assembly.system import assemble
 from fem.cli import main
 from fem.forces.families import FAMILIES
 from fem.forces.protocol import BOOKS, Tangent, Trial
-from fem.forces.twist import OF_ANGLE, OF_FRAME, TWIST
+from fem.forces.twist import OF_ANGLE, OF_FRAME, TURNED, TWIST
 from fem.model.facts import natural_lengths
 from fem.model.twists import find_twists
 from fem.runs.record import NO_WISHES, SilentSink
@@ -476,9 +476,8 @@ def test_a_closed_line_keeps_twist_and_writhe_together():
 
     text = rod(shape(0.0), None, order=(1, 1, -1), numbers="1., 1e-3, 0., 1e-3, 1e-3", supports="1, 1, 3")
     system = assemble(fem.parse_deck(text.replace("11, 11, 12\n", "11, 11, 12\n13, 1, 12\n")))
-    own = slice(
-        int(system.families[FAMILIES.index(TWIST)].first[0]) + OF_FRAME * len(system.twists.spin), None, OF_ANGLE
-    )
+    first = int(system.families[FAMILIES.index(TWIST)].first[0]) + OF_FRAME * len(system.twists.spin)
+    own = slice(first + TURNED, None, OF_ANGLE)
     state, u = system.state, np.zeros(system.size)
     begun = state[own].sum() + 2.0 * np.pi * writhe(shape(0.0))
     for p in np.linspace(0.0, 1.0, 13)[1:]:
@@ -603,3 +602,50 @@ def test_sections_that_lie_differently_meet(turn):
         errors.append(np.abs(tip - exact).max() / np.abs(exact).max())
     assert errors[1] < 4e-3
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.2)
+
+
+def test_a_ring_that_is_turned_inside_out_has_the_energy_of_its_bending():
+    """Round, bent at rest to R = 1, all its bars spun by pi (GJ = 1e4 EI): 2 pi R EI (2/R)^2/2 = 4 pi EI/R; second
+    order."""
+    errors = []
+    for count in (20, 40):
+        f = np.pi * (2.0 * np.arange(count) + 1.0) / count
+        corners = np.column_stack([np.sin(f), 1.0 - np.cos(f), 0.0 * f]) / np.cos(np.pi / count)
+        cut = 0.5 * (corners[:1] + corners[-1:])
+        places = np.vstack([cut, corners, cut]).round(12)
+        end = len(places)
+        steps = f"*STEP, NLGEOM\n*STATIC\n0.02, 1.\n*BOUNDARY\n1, 4, 4, {np.pi!r}\n{end}, 4, 4, {np.pi!r}\n*END STEP"
+        held = f"1, ENCASTRE\n{end}, ENCASTRE\n" + "\n".join(f"{node}, 3" for node in range(2, end))
+        stiff = {"numbers": "1e4, 1., 0., 1., 1.", "young": 1.0, "shear": 1e4}
+        text = rod(places, None, order=(1,), supports=held, steps=steps, **stiff)
+        errors.append(float(fem.run(fem.parse_deck(text)).of_energy("strain")[-1]) / (4.0 * np.pi) - 1.0)
+    assert abs(errors[1]) < 3e-3
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.05)
+
+
+def test_a_body_that_turns_about_an_oblique_line_is_a_clamp_that_turns():
+    """A bent rod whose end a body turns by 2.5 about its line, in turned axes, against a clamp about x."""
+
+    def moved_by(q, body):
+        x = np.linspace(0.0, 1.0, 11)
+        places = np.column_stack([x, 0.2 * np.sin(np.pi * x) ** 2, 0.0 * x])
+        places[[0, 1, -2, -1], 1] = 0.0
+        turns = ["11, 4, 4, 2.5"]
+        more, supports = "", "1, ENCASTRE\n11, ENCASTRE"
+        if body:
+            reference = ", ".join(map(repr, (q @ [1.3, 0.0, 0.0]).tolist()))
+            more = f"*NODE\n99, {reference}\n*NSET, NSET=TIED\n11\n"
+            more += "*RIGID BODY, REF NODE=99, TIE NSET=TIED, ROTATION=VECTOR"
+            turns = [f"99, {4 + i}, {4 + i}, {part!r}" for i, part in enumerate((2.5 * q[:, 0]).tolist())]
+            turns, supports = ["99, 1, 3", *turns], "1, ENCASTRE"
+        loads = "\n".join(f"6, {i}, {part!r}" for i, part in enumerate((q @ [0.1, -0.5, 0.2]).tolist(), 1))
+        steps = "*STEP, NLGEOM\n*STATIC\n0.05, 1.\n*CONTROLS, RESI_GLOB_RELA=1e-11\n*BOUNDARY\n" + "\n".join(turns)
+        steps += f"\n*CLOAD\n{loads}\n*NODE PRINT\nU\n*END STEP"
+        stiff = {"numbers": "1e3, 1., 0., 2., 1.5", "young": 1.0, "shear": 0.8}
+        text = rod(places @ q.T, q[:, 2], supports=supports, more=more, steps=steps, **stiff)
+        return fem.run(fem.parse_deck(text)).u[-1].reshape(-1, 3)[:11] @ q
+
+    clamped = moved_by(np.eye(3), False)
+    assert np.abs(clamped).max() > 0.1
+    for q in (np.eye(3), Rotation.from_rotvec([0.4, -1.1, 0.7]).as_matrix()):
+        assert np.abs(moved_by(q, True) - clamped).max() < 1e-13
