@@ -21,7 +21,7 @@ from fem.forces.laws import BEYOND, BILINEAR, ENGINEERING, GREEN, LEG, LINEAR, M
 from fem.forces.protocol import PULLED, Family
 from fem.forces.springs import Curve, Springs, table_rows
 from fem.model import BarSection, Dashpot, Expansion, Model, Spring
-from fem.model.facts import added_mass_per_length, given_lengths, natural_lengths, of_sections
+from fem.model.facts import added_mass_per_length, given_lengths, of_sections
 from fem.model.free_bodies import mass_between, second_moments
 from fem.model.mesh import AXIAL, Label
 from fem.model.quantities import BENDING, CONTACT
@@ -287,10 +287,8 @@ def with_families(system: System) -> System:
 
 def twists_of(model: Model) -> Twists | None:
     """The lines of a model that twist. ModelError: one needs torsion and has none."""
-    if not model.may_twist:
-        return None
     try:
-        return find_twists(model, natural_lengths(model.mesh, model.rest_lengths))
+        return find_twists(model)
     except NoTwist as error:
         raise ModelError(f"the line of element {model.mesh.element_names[error.bar]}: {error}") from None
 

@@ -24,7 +24,6 @@ from fem.deck.table import DataLine, Parameters, Value, keyword, keyword_line
 from fem.errors import listed
 from fem.model import MASS_RULES, STRAINS, BarSection, Boundary, Equation, Mesh, Model
 from fem.model.beams import BEHIND, beams_at, find_angles
-from fem.model.facts import natural_lengths
 from fem.model.free_bodies import weights
 from fem.model.twists import BENT, BESIDE, NoTwist, across, bends, beside_n1, find_twists, straightened
 
@@ -237,7 +236,7 @@ def check_twists(draft: Draft, model: Model) -> None:
                 f"about its axis: it is a swivel for the line at node {names}, which it does not twist"
             )
     try:
-        found = find_twists(model, natural_lengths(mesh, model.rest_lengths))
+        found = find_twists(model)
     except NoTwist as error:
         draft.report(Mistake(draft.elements.place_of(int(mesh.element_labels[error.bar])), f"the line: {error}"))
         return

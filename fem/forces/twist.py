@@ -253,11 +253,16 @@ def pulled(k: int, x: Angle, group: Twisted) -> float:
 
 
 @inner_kernel
+def loads_of(k: int, x: Angle, group: Twisted) -> Vector:
+    """Moments about both axes, and torque."""
+    s, stiffness = strains_of(k, x, group), group.stiffness
+    return stiffness[k, 0] * s[0], stiffness[k, 1] * s[1], stiffness[k, 2] * s[2] + pulled(k, x, group)
+
+
+@inner_kernel
 def energy_of(k: int, x: Angle, group: Twisted) -> float:
     s = strains_of(k, x, group)
-    twice = group.stiffness[k, 0] * s[0] * s[0] + group.stiffness[k, 1] * s[1] * s[1]
-    energy: float = 0.5 * (twice + group.stiffness[k, 2] * s[2] * s[2]) + s[2] * pulled(k, x, group)
-    return energy
+    return 0.5 * (dot(s, loads_of(k, x, group)) + s[2] * pulled(k, x, group))
 
 
 @inner_kernel
@@ -332,9 +337,8 @@ def slopes(k: int, scale: float, x: Angle, group: Twisted) -> None:
     symmetric cancels in the sum, because it is the second derivative of an energy.
     """
     forms, stiffness, own, on_body = group.forms, group.stiffness, group.coupling, group.beside[k] == 1
-    strain, (kaa, kab, kbb) = strains_of(k, x, group), by_w(x)
-    pa, pb = stiffness[k, 0] * strain[0], stiffness[k, 1] * strain[1]
-    moment, wa, wb, f1 = stiffness[k, 2] * strain[2] + pulled(k, x, group), x.wa, x.wb, 2.0 * x.f1
+    (pa, pb, moment), (kaa, kab, kbb) = loads_of(k, x, group), by_w(x)
+    twist, wa, wb, f1 = strains_of(k, x, group)[2], x.wa, x.wb, 2.0 * x.f1
     qa, qb = pa * kaa + pb * kab, pb * kbb + pa * kab
     r = 4.0 * x.f2
     qaa = stiffness[k, 0] * kaa * kaa + stiffness[k, 1] * kab * kab
@@ -358,11 +362,11 @@ def slopes(k: int, scale: float, x: Angle, group: Twisted) -> None:
         forms[9, j] = h * (wa * over2 - wb * over1) - k1 * two - k2 * one
     add_row(7, 0, 2.0 * own[k, PULL1], x.t1, forms)
     add_row(7, 3, 2.0 * own[k, PULL2], x.t2, forms)
-    if on_body:
-        multiply(11, 0.5 * scale, forms, group.room)
-    else:
-        multiply(8, 0.5 * scale, forms, group.room)
-    pull1, pull2 = own[k, PULL1] * strain[2], own[k, PULL2] * strain[2]
+    for i in range(NUMBERS):
+        for j in range(NUMBERS):
+            group.room[i, j] = 0.0
+    add_products(on_body, 0.5 * scale, forms, group.room)
+    pull1, pull2 = own[k, PULL1] * twist, own[k, PULL2] * twist
     lengthen(0, scale / x.n1, pull1, torque1, x.t1, x.start1, x.held1, group.room)
     lengthen(3, scale / x.n2, pull2, torque2, x.t2, x.start2, x.held2, group.room)
     if on_body:
@@ -370,15 +374,23 @@ def slopes(k: int, scale: float, x: Angle, group: Twisted) -> None:
 
 
 @inner_kernel
-def multiply(count: int, half: float, forms: Floats, room: Floats) -> None:
-    """Writes the sum of the products of forms."""
+def add_products(on_body: bool, scale: float, forms: Floats, room: Floats) -> None:
+    """Adds the sum of the products of five forms with the five that follow, both ways."""
+    if on_body:
+        multiply(11, scale, forms, room)
+    else:
+        multiply(8, scale, forms, room)
+
+
+@inner_kernel
+def multiply(count: int, scale: float, forms: Floats, room: Floats) -> None:
     for i in range(count):
         f0, f1, f2, f3, f4 = forms[0, i], forms[1, i], forms[2, i], forms[3, i], forms[4, i]
         v0, v1, v2, v3, v4 = forms[5, i], forms[6, i], forms[7, i], forms[8, i], forms[9, i]
         for j in range(count):
             total = f0 * forms[5, j] + v0 * forms[0, j] + f1 * forms[6, j] + v1 * forms[1, j]
             total += f2 * forms[7, j] + v2 * forms[2, j] + f3 * forms[8, j] + v3 * forms[3, j]
-            room[i, j] = half * (total + f4 * forms[9, j] + v4 * forms[4, j])
+            room[i, j] += scale * (total + f4 * forms[9, j] + v4 * forms[4, j])
 
 
 @inner_kernel
@@ -401,22 +413,17 @@ def lengthen(
 def turn_beside(torque: float, x: Angle, forms: Floats, room: Floats) -> None:
     """Adds what the second derivative of the spin of a body adds; ``beside`` is the direction to its node."""
     beside = cross(x.side, x.t1)
-    for row in range(5):
-        for j in range(11):
+    for row in range(10):
+        for j in range(NUMBERS):
             forms[row, j] = 0.0
     write(0, scaled(-x.along / (x.far * x.n1), x.side), forms[0])  # the spin
     write(8, scaled(1.0 / x.far, x.side), forms[0])
-    write(0, scaled(-x.along / x.n1, beside), forms[1])  # change of ``far``
-    write(8, beside, forms[1])
-    write(0, scaled(1.0 / x.n1, x.side), forms[2])
-    write(8, x.t1, forms[3])
-    write(0, scaled(1.0 / x.n1, beside), forms[4])
-    for i in range(11):
-        for j in range(11):
-            rest = forms[0, i] * forms[1, j] + forms[1, i] * forms[0, j]
-            rest += forms[2, i] * forms[3, j] + forms[3, i] * forms[2, j]
-            rest = rest / x.far + 0.5 * (forms[2, i] * forms[4, j] + forms[4, i] * forms[2, j])
-            room[i, j] -= torque * rest
+    write(0, scaled(-x.along / (x.far * x.n1), beside), forms[5])  # change of ``far`` over it
+    write(8, scaled(1.0 / x.far, beside), forms[5])
+    write(0, scaled(1.0 / x.n1, x.side), forms[1])
+    write(0, scaled(0.5 / x.n1, beside), forms[6])
+    write(8, scaled(1.0 / x.far, x.t1), forms[6])
+    add_products(True, -torque, forms, room)
 
 
 @inner_kernel
@@ -539,9 +546,7 @@ def evaluate(trial: Trial, group: Twisted, force: Floats, flow: Floats, tangent:
             for i in range(NUMBERS):
                 numbers[MIDDLE, i] = 0.5 * (numbers[BEFORE, i] + numbers[AFTER, i])
             x = angle_at(MIDDLE, k, state, group)
-        strain, (kaa, kab, kbb) = strains_of(k, x, group), by_w(x)
-        pa, pb = group.stiffness[k, 0] * strain[0], group.stiffness[k, 1] * strain[1]
-        moment = group.stiffness[k, 2] * strain[2] + pulled(k, x, group)
+        (pa, pb, moment), (kaa, kab, kbb), twist = loads_of(k, x, group), by_w(x), strains_of(k, x, group)[2]
         linearise(x, forms)
         for i in range(NUMBERS):
             room[ROW, i] = (pa * kaa + pb * kab) * forms[0, i] + (pa * kab + pb * kbb) * forms[1, i]
@@ -550,8 +555,8 @@ def evaluate(trial: Trial, group: Twisted, force: Floats, flow: Floats, tangent:
             slopes(k, trial.weight * share, x, group)
         if trial.rate != 0.0:
             hold(ROW, x, room)
-        add_row(ROW, 0, group.coupling[k, PULL1] * strain[2], x.t1, room)
-        add_row(ROW, 3, group.coupling[k, PULL2] * strain[2], x.t2, room)
+        add_row(ROW, 0, group.coupling[k, PULL1] * twist, x.t1, room)
+        add_row(ROW, 3, group.coupling[k, PULL2] * twist, x.t2, room)
         if trial.secant:
             keep_energy(k, stored, least, group)
         spread(ROW, ways_of(k, group), room)
@@ -581,13 +586,10 @@ def keep_energy(k: int, stored: float, least: float, group: Twisted) -> None:
 @inner_kernel
 def note(k: int, own: int, x: Angle, group: Twisted, state: Floats) -> None:
     """Writes twist, curvatures, moments and torque of an angle, along the second bar as its element runs."""
-    strain, way = strains_of(k, x, group), group.turns[k, 1]
-    state[own] = way * group.over[k, 0] * strain[0]
-    state[own + 1] = group.over[k, 0] * strain[1]
-    state[own + 2] = group.over[k, 1] * strain[2]
-    state[own + 3] = way * group.stiffness[k, 0] * strain[0]
-    state[own + 4] = group.stiffness[k, 1] * strain[1]
-    state[own + 5] = group.stiffness[k, 2] * strain[2] + pulled(k, x, group)
+    strain, loads, way = strains_of(k, x, group), loads_of(k, x, group), group.turns[k, 1]
+    bent, turned = group.over[k, 0], group.over[k, 1]
+    write(own, (way * bent * strain[0], bent * strain[1], turned * strain[2]), state)
+    write(own + 3, (way * loads[0], loads[1], loads[2]), state)
     state[own + 6] = state[group.first[0] + OF_FRAME * group.frames[k, 0] + 6]
     state[own + 7] = state[group.first[0] + OF_FRAME * group.frames[k, 1] + 6]
     state[own + TURNED] = x.m
@@ -617,15 +619,15 @@ def resist(k: int, has_tangent: bool, trial: Trial, group: Twisted, force: Float
         for i in range(NUMBERS):
             speed += forms[part, i] * numbers[RATE, i]
         for i in range(NUMBERS):
-            room[ROW, i] += group.viscosity[k, part] * speed * forms[part, i]
+            forms[5 + part, i] = 0.5 * group.viscosity[k, part] * forms[part, i]
+            room[ROW, i] += 2.0 * speed * forms[5 + part, i]
+            forms[8, i], forms[9, i] = 0.0, 0.0
     spread(ROW, ways_of(k, group), room)
     add_forces(k, group, force)
     if flow.shape[0] > 0:
         add_forces(k, group, flow)
-    if has_tangent and group.beside[k] == 1:
-        damp(11, k, trial.weight * trial.rate, group.viscosity, forms, room)
-    elif has_tangent:
-        damp(8, k, trial.weight * trial.rate, group.viscosity, forms, room)
+    if has_tangent:
+        add_products(group.beside[k] == 1, trial.weight * trial.rate, forms, room)
 
 
 @inner_kernel
@@ -658,16 +660,6 @@ def write_rates(moved: Floats, u: Floats, state: Floats, group: Twisted, found: 
         for end in range(2):
             d = read(3 * end, numbers[AFTER])
             found[k, 3 + end] = dot(d, read(3 * end, numbers[RATE])) / math.sqrt(dot(d, d))
-
-
-@inner_kernel
-def damp(count: int, k: int, scale: float, viscosity: Floats, forms: Floats, room: Floats) -> None:
-    """Adds the derivative of the forces of BETA by its numbers."""
-    for i in range(count):
-        f0 = scale * viscosity[k, 0] * forms[0, i]
-        f1, f2 = scale * viscosity[k, 1] * forms[1, i], scale * viscosity[k, 2] * forms[2, i]
-        for j in range(count):
-            room[i, j] += f0 * forms[0, j] + f1 * forms[1, j] + f2 * forms[2, j]
 
 
 NOTHING = Twisted(

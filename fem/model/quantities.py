@@ -232,7 +232,7 @@ _twisted: list[tuple[Model, Ints]] = []
 def twisted_at(model: Model) -> Ints:
     """Nodes (rising) with angles that twist."""
     if not _twisted or _twisted[0][0] is not model:
-        found = find_twists(model, natural_lengths(model.mesh, model.rest_lengths)) if model.may_twist else None
+        found = find_twists(model)
         nodes = np.zeros(0, np.int64) if found is None else np.unique(model.bent_at[0][found.angles, 1])
         _twisted[:] = [(model, nodes)]
     return _twisted[0][1]

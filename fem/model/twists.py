@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints
+from fem.arrays import Flags, Floats, Ints, parts
 from fem.model.beams import angles_of
+from fem.model.facts import natural_lengths
 from fem.model.mesh import Mesh
 
 BENT = 1e-4
@@ -101,18 +102,15 @@ def curvatures(t1: Floats, t2: Floats, director: Floats, turn: Floats) -> Floats
     return np.column_stack([cosine * x + sine * y, cosine * y - sine * x])
 
 
-def find_twists(model: Any, lengths: Floats) -> Twists | None:
-    """The twist of the lines of a model; None: nothing twists. NoTwist: a line needs J.
-    lengths  natural lengths of all elements"""
-    sections = [section for section in model.sections if section.inertia]
-    if not any(section.torsion or section.second or section.coupling for section in sections):
+def find_twists(model: Any) -> Twists | None:
+    """The twist of the lines of a model; None: nothing twists. NoTwist: a line needs J."""
+    if not (model.may_twist and model.bends):
         return None
-    mesh, (nodes, bars) = model.mesh, model.bent_at
+    sections = [section for section in model.sections if section.inertia]
+    mesh, (nodes, bars), lengths = model.mesh, model.bent_at, natural_lengths(model.mesh, model.rest_lengths)
     own = dict[int, Any]()
     for section in sections:
         own |= dict.fromkeys(mesh.element_sets[section.element_set].tolist(), section)
-    inner = np.flatnonzero(bars[:, 0] >= 0)
-    lines = _lines(bars, inner)
     straight = straightened(model.sections, mesh, bars)
     phi = bends(mesh, nodes)
     bent = (phi > BENT) & ~straight
@@ -126,21 +124,21 @@ def find_twists(model: Any, lengths: Floats) -> Twists | None:
                 f"the square of COUPLING={section.coupling:g} is not below EA GJ: it would have no stable state",
                 int(mesh.element_sets[section.element_set][0]),
             )
-    for line in lines.values():
-        its = [own[bar] for bar in line.bars if bar in own]
-        missing = next((bar for bar in line.bars if bar in own and not own[bar].torsion), -1)
+    for line, its_angles in _lines(bars, len(lengths)):
+        its = [own[bar] for bar in line if bar in own]
+        missing = next((bar for bar in line if bar in own and not own[bar].torsion), -1)
         why = ""
         if any(section.coupling for section in its):
             why = "COUPLING couples its tension with its torsion"
         elif any(section.second for section in its):
             why = "its section is not round"
-        elif bent[line.angles].any():
+        elif bent[its_angles].any():
             why = "it is bent at rest"
         if why and missing >= 0:
             raise NoTwist(f"{why}, and it has no torsion constant J: it would spin freely", missing)
-        turned = np.count_nonzero(holds[line.angles])
-        if missing < 0 and (why or turned > 1 or line.is_closed):
-            chosen += line.angles
+        is_closed = np.count_nonzero(bars[its_angles, 0] >= 0) >= len(line)
+        if missing < 0 and (why or is_closed or np.count_nonzero(holds[its_angles]) > 1):
+            chosen += its_angles
     if not chosen:
         return None
     angles = np.array(sorted(chosen), np.int64)
@@ -172,10 +170,9 @@ def beside_n1(model: Any, found: Twists) -> tuple[int, int, float] | None:
     return worst
 
 
-def curved_bars(model: Any, lengths: Floats) -> Ints:
+def curved_bars(model: Any) -> Ints:
     """Bars beside angles that are bent at rest, in the shape that is drawn: the deck has these nodes of it only."""
-    found = find_twists(model, lengths) if model.may_twist else None
-    if found is None:
+    if (found := find_twists(model)) is None:
         return np.zeros(0, np.int64)
     bars = model.bent_at[1][found.angles[found.rest[:, :2].any(axis=1)]]
     return np.unique(bars[bars >= 0])
@@ -210,35 +207,14 @@ def bends(mesh: Mesh, nodes: Ints) -> Floats:
     return np.asarray(np.where(before < 0, 0.0, phi))
 
 
-class _Line(NamedTuple):
-    bars: list[int]
-    angles: list[int]
-    is_closed: bool
-
-
-def _lines(bars: Ints, inner: Ints) -> dict[int, _Line]:
-    """Lines: bars that angles join, with their angles."""
-    root = {int(bar): int(bar) for bar in bars.ravel() if bar >= 0}
-
-    def find(bar: int) -> int:
-        while root[bar] != bar:
-            root[bar] = root[root[bar]]
-            bar = root[bar]
-        return bar
-
-    closed = set[int]()
-    for first, second in bars[inner].tolist():
-        one, other = find(first), find(second)
-        if one == other:
-            closed.add(one)
-        root[max(one, other)] = min(one, other)
-    found = dict[int, _Line]()
-    ends = {find(bar) for bar in closed}
-    for bar in sorted(root):
-        found.setdefault(find(bar), _Line([], [], find(bar) in ends)).bars.append(bar)
+def _lines(bars: Ints, count: int) -> Iterable[tuple[list[int], list[int]]]:
+    """Lines: bars that angles join, with their angles; ``count``: number of elements."""
+    part, found = parts(count, bars[bars[:, 0] >= 0].tolist()).tolist(), dict[int, tuple[list[int], list[int]]]()
+    for bar in np.unique(bars[bars >= 0]).tolist():
+        found.setdefault(part[bar], ([], []))[0].append(bar)
     for at, bar in enumerate(bars[:, 1].tolist()):
-        found[find(bar)].angles.append(at)
-    return found
+        found[part[bar]][1].append(at)
+    return found.values()
 
 
 def _holding(model: Any, nodes: Ints) -> Flags:

@@ -108,7 +108,7 @@ def reasons(model: Model, curved: bool = False) -> NDArray[Any]:
         found[(found == "") & between] = "a point mass at each end"
     wound = model.reach.wound
     found[wound[found[wound] == ""]] = "a winch changes its length"
-    bent = curved_bars(model, length) if not curved else bars[:0]
+    bent = curved_bars(model) if not curved else bars[:0]
     found[bent[found[bent] == ""]] = "its line is bent at rest"
     if model.earlier is not None:
         found[found == ""] = "the run continues another one"
