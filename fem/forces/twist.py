@@ -362,10 +362,7 @@ def slopes(k: int, scale: float, x: Angle, group: Twisted) -> None:
         forms[9, j] = h * (wa * over2 - wb * over1) - k1 * two - k2 * one
     add_row(7, 0, 2.0 * own[k, PULL1], x.t1, forms)
     add_row(7, 3, 2.0 * own[k, PULL2], x.t2, forms)
-    for i in range(NUMBERS):
-        for j in range(NUMBERS):
-            group.room[i, j] = 0.0
-    add_products(on_body, 0.5 * scale, forms, group.room)
+    add_products(True, on_body, 0.5 * scale, forms, group.room)
     pull1, pull2 = own[k, PULL1] * twist, own[k, PULL2] * twist
     lengthen(0, scale / x.n1, pull1, torque1, x.t1, x.start1, x.held1, group.room)
     lengthen(3, scale / x.n2, pull2, torque2, x.t2, x.start2, x.held2, group.room)
@@ -374,23 +371,24 @@ def slopes(k: int, scale: float, x: Angle, group: Twisted) -> None:
 
 
 @inner_kernel
-def add_products(on_body: bool, scale: float, forms: Floats, room: Floats) -> None:
-    """Adds the sum of the products of five forms with the five that follow, both ways."""
+def add_products(is_first: bool, on_body: bool, scale: float, forms: Floats, room: Floats) -> None:
+    """Adds the sum of the products of five forms with the five that follow, both ways, or writes the first."""
     if on_body:
-        multiply(11, scale, forms, room)
+        multiply(is_first, 11, scale, forms, room)
     else:
-        multiply(8, scale, forms, room)
+        multiply(is_first, 8, scale, forms, room)
 
 
 @inner_kernel
-def multiply(count: int, scale: float, forms: Floats, room: Floats) -> None:
+def multiply(is_first: bool, count: int, scale: float, forms: Floats, room: Floats) -> None:
     for i in range(count):
         f0, f1, f2, f3, f4 = forms[0, i], forms[1, i], forms[2, i], forms[3, i], forms[4, i]
         v0, v1, v2, v3, v4 = forms[5, i], forms[6, i], forms[7, i], forms[8, i], forms[9, i]
         for j in range(count):
             total = f0 * forms[5, j] + v0 * forms[0, j] + f1 * forms[6, j] + v1 * forms[1, j]
             total += f2 * forms[7, j] + v2 * forms[2, j] + f3 * forms[8, j] + v3 * forms[3, j]
-            room[i, j] += scale * (total + f4 * forms[9, j] + v4 * forms[4, j])
+            total = scale * (total + f4 * forms[9, j] + v4 * forms[4, j])
+            room[i, j] = total if is_first else room[i, j] + total
 
 
 @inner_kernel
@@ -423,7 +421,7 @@ def turn_beside(torque: float, x: Angle, forms: Floats, room: Floats) -> None:
     write(0, scaled(1.0 / x.n1, x.side), forms[1])
     write(0, scaled(0.5 / x.n1, beside), forms[6])
     write(8, scaled(1.0 / x.far, x.t1), forms[6])
-    add_products(True, -torque, forms, room)
+    add_products(False, True, -torque, forms, room)
 
 
 @inner_kernel
@@ -456,30 +454,28 @@ def add_forces(k: int, group: Twisted, force: Floats) -> None:
 
 @inner_kernel
 def add_matrix(k: int, group: Twisted, tangent: Tangent) -> None:
-    """Adds the matrix in the work array, symmetric, over places and spins."""
+    """Adds the matrix in the work array, over places and spins."""
     nodes, room, wide, on_body, ways = group.nodes, group.room, group.wide, group.beside[k] == 1, ways_of(k, group)
     count = NUMBERS if on_body else 8
     for i in range(count):
         spread(i, ways, room)
+    for c in range(3):
+        for j in range(3 * SLOTS):
+            d1, d2, q = room[c, j] if ways[0] else 0.0, room[3 + c, j], room[8 + c, j] if on_body else 0.0
+            wide[c, j], wide[3 + c, j], wide[6 + c, j], wide[9 + c, j] = -d1, d1 - d2 - q, d2, q
     for j in range(3 * SLOTS):
-        for i in range(count):
-            wide[j, i] = room[i, j]
-        spread(j, ways, wide)
+        wide[9, j], wide[12, j] = wide[9, j] if on_body else ways[2] * room[6, j], ways[3] * room[7, j]
     for p in range(SLOTS):
-        rows = 1 if p == 4 or (p == 3 and not on_body) else 3  # a spin has one component
         for q in range(p, SLOTS if nodes[k, p] >= 0 else 0):
-            i, j, columns = nodes[k, p], nodes[k, q], 1 if q == 4 or (q == 3 and not on_body) else 3
-            for r in range(rows):
-                for c in range(columns):
-                    value = wide[3 * p + r, 3 * q + c]
-                    if p == q:
-                        tangent.block[i, 3 * r + c] += value
-                    elif i == j:
-                        tangent.block[i, 3 * r + c] += value
-                        tangent.block[i, 3 * c + r] += value
+            i, j, pair = nodes[k, p], nodes[k, q], group.pair[k, SLOTS * p + q]
+            for r in range(3):
+                for c in range(3):
+                    one, other = wide[3 * p + r, 3 * q + c], wide[3 * q + r, 3 * p + c]
+                    if i == j:
+                        tangent.block[i, 3 * r + c] += one if p == q else one + other
                     else:
-                        tangent.cross[group.pair[k, SLOTS * p + q], 3 * r + c] += value
-                        tangent.cross[group.pair[k, SLOTS * p + q], 9 + 3 * c + r] += value
+                        tangent.cross[pair, 3 * r + c] += one
+                        tangent.cross[pair, 9 + 3 * r + c] += other
 
 
 @inner_kernel
@@ -538,10 +534,11 @@ def evaluate(trial: Trial, group: Twisted, force: Floats, flow: Floats, tangent:
         if x.c < FOLDED or (group.beside[k] == 0 and abs(x.m - state[own + TURNED] - spun) > 0.5 * math.pi):
             return math.inf
         note(k, own, x, group, trial.state1)
-        stored, least, share = energy_of(k, x, group), uncertain(k, x, group), 1.0
+        stored, least, share = energy_of(k, x, group), 0.0, 1.0
         energy += stored
         if trial.secant:
             put_numbers(BEFORE, k, trial.u0, state, group)
+            least = uncertain(k, x, group)
             stored, share = stored - energy_of(k, angle_at(BEFORE, k, state, group), group), 0.5
             for i in range(NUMBERS):
                 numbers[MIDDLE, i] = 0.5 * (numbers[BEFORE, i] + numbers[AFTER, i])
@@ -627,7 +624,7 @@ def resist(k: int, has_tangent: bool, trial: Trial, group: Twisted, force: Float
     if flow.shape[0] > 0:
         add_forces(k, group, flow)
     if has_tangent:
-        add_products(group.beside[k] == 1, trial.weight * trial.rate, forms, room)
+        add_products(False, group.beside[k] == 1, trial.weight * trial.rate, forms, room)
 
 
 @inner_kernel
