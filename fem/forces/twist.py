@@ -466,16 +466,20 @@ def add_matrix(k: int, group: Twisted, tangent: Tangent) -> None:
     for j in range(3 * SLOTS):
         wide[9, j], wide[12, j] = wide[9, j] if on_body else ways[2] * room[6, j], ways[3] * room[7, j]
     for p in range(SLOTS):
+        rows = 3 if p < 3 or (p == 3 and on_body) else 1  # of a spin only the first
         for q in range(p, SLOTS if nodes[k, p] >= 0 else 0):
-            i, j, pair = nodes[k, p], nodes[k, q], group.pair[k, SLOTS * p + q]
-            for r in range(3):
-                for c in range(3):
-                    one, other = wide[3 * p + r, 3 * q + c], wide[3 * q + r, 3 * p + c]
-                    if i == j:
-                        tangent.block[i, 3 * r + c] += one if p == q else one + other
-                    else:
-                        tangent.cross[pair, 3 * r + c] += one
-                        tangent.cross[pair, 9 + 3 * r + c] += other
+            i, j, pair, columns = nodes[k, p], nodes[k, q], group.pair[k, SLOTS * p + q], 3 if q < 3 else 1
+            columns = 3 if q == 3 and on_body else columns
+            if i == j:
+                for r in range(rows):
+                    for c in range(columns):
+                        other = wide[3 * q + r, 3 * p + c] if p != q else 0.0
+                        tangent.block[i, 3 * r + c] += wide[3 * p + r, 3 * q + c] + other
+                continue
+            for r in range(rows):
+                for c in range(columns):
+                    tangent.cross[pair, 3 * r + c] += wide[3 * p + r, 3 * q + c]
+                    tangent.cross[pair, 9 + 3 * c + r] += wide[3 * q + c, 3 * p + r]
 
 
 @inner_kernel
