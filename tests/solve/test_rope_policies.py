@@ -216,13 +216,12 @@ def test_ropes_that_bounce_faster_than_a_thousandth_of_an_increment_stay_taut(mo
             raise Found
 
     monkeypatch.setattr("fem.solve.ropes.instants.Instant", Fake)
-    monkeypatch.setattr("fem.solve.ropes.instants.loading_at", lambda *_: None)
+    monkeypatch.setattr("fem.solve.ropes.instants.acting_at", lambda *_: None)
     for before in (0.9e-3, 1.1e-3):
         one = np.zeros(1)
-        still = SimpleNamespace(nodes=SimpleNamespace(directed_mass=np.zeros((0, 9))))
         switched = bare(
             Switched, taut=one > 0, length=one + 1.0, can_pull=one == 0, stuck=one > 0, let_go=one > 0, leaves=one > 0,
-            mass_at_rest=None, restitution=one + 0.5, stages=SimpleNamespace(of=lambda near: None, first=still),
+            restitution=one + 0.5, _near=lambda near: SimpleNamespace(stage=None),
             step_run=SimpleNamespace(clock=SimpleNamespace(dt=1.0)), _gaps=lambda motion: np.zeros(1),
             states=SimpleNamespace(last_impact=one - before, bounces=one + 1.0, basis=one > 0, held=one),
             sense=one + 1.0,

@@ -19,12 +19,20 @@ from fem.forces.bar import RESTITUTION, senses, whole
 from fem.solve.newton.evaluate import multiply_masses
 from fem.solve.newton.groups import ENERGY, Loading, Motion
 from fem.solve.rods import SAME_LENGTH, centripetal, dense, multiply, multiply_transposed, over_independent
-from fem.solve.rope_states import Stages, positions
-from fem.solve.ropes.complementarity import NoPulls, RopeNetwork, complementarity, independent, outside, shared
+from fem.solve.rope_states import MOST_KEPT, Stages, positions
+from fem.solve.ropes.complementarity import (
+    Inertia,
+    NoPulls,
+    RopeNetwork,
+    complementarity,
+    independent,
+    outside,
+    shared,
+)
 from fem.solve.ropes.watched import Watched, copy_of, restore
 from fem.solve.start import evaluate_rods, evaluate_start, small_or_sparse_mass, spend, write_reactions
 from fem.solve.state import StepState
-from fem.solve.step_system import StepSystem, loading_at
+from fem.solve.step_system import StepSystem, loading
 
 SLOW = 1e-10
 """Fraction of the largest velocity below which a rope becomes taut without an impact."""
@@ -62,32 +70,51 @@ class Blow(NamedTuple):
     restitution: Floats
 
 
-class Instant:
-    """An instant ``time`` at which the ropes ``near`` (r,) are at their length; ``motion`` is the state then.
+NONE: Ints = np.zeros(0, np.int64)
 
-    taut, basis (r,) their states before; chunk: loads as of one increment that starts now
-    blows            impacts, one after another (with secant schemes ``hold`` comes first)
+
+def acting_at(stage: StepSystem, motion: Motion, now: float) -> Loading:
+    """Loads at an instant, as an increment that starts and ends there; supports stay."""
+    return loading(stage, motion, np.array([now, now]), np.ones(1), NONE)
+
+
+class Near:
+    """What instants have in common at which the same ropes, ``mine`` (n,), are at their length, with equal masses.
+
+    whole (w,)      these and all other ropes, among the bars;  supported: dofs;  rods (c,): constraints of the stage
+    at (n,)         the ropes among these;  one_sided (c,): those that are ropes;  is_stop (n,)
     """
 
-    def __init__(
-        self, stages: Stages, motion: Motion, chunk: Loading, time: float, taut: Flags, basis: Flags, near: Flags,
-        mass: Matrix,
-    ) -> None:  # fmt: skip
-        self.motion, self.chunk, self.stage = motion, chunk, stages.of(near)
-        motion.multiplier[whole(self.stage.bars, stages.ropes)] = 0.0
-        self.known = np.zeros(len(motion.a))
-        supported = np.flatnonzero(self.stage.nodes.dof_kind == 0)
-        _, _, a = self.stage.environment.supports.motion(supported, np.array([time]), after=True)
-        self.known[supported] = a[0]
-        evaluate_start(self.stage, motion, chunk)
-        self.network = RopeNetwork(self.stage, mass)
+    def __init__(self, stages: Stages, near: Flags, mass: Matrix) -> None:
+        self.stage = stages.of(near)
+        self.nodes, self.inertia = self.stage.nodes, Inertia(self.stage, mass)
+        self.whole = whole(self.stage.bars, stages.ropes)
+        self.supported = np.flatnonzero(self.stage.nodes.dof_kind == 0)
         (self.mine,) = np.nonzero(near)
-        self.taut, self.basis = taut[self.mine], basis[self.mine]
         self.rods = self.stage.rods.heads
         self.at = positions(self.rods, stages.ropes)[self.mine]
         self.one_sided = np.zeros(len(self.rods), np.bool_)
         self.one_sided[self.at] = True
         self.is_stop = senses(self.stage.bars, stages.ropes[near]) < 0.0
+
+
+class Instant:
+    """An instant ``time`` at which the ropes ``near`` are at their length; ``motion`` is the state then.
+
+    taut, basis (r,) states before;  chunk: loads as of one increment that starts now
+    blows            impacts, one after another (with secant schemes ``hold`` comes first)
+    """
+
+    def __init__(self, near: Near, motion: Motion, chunk: Loading, time: float, taut: Flags, basis: Flags) -> None:
+        self.motion, self.chunk, self.stage = motion, chunk, near.stage
+        motion.multiplier[near.whole] = 0.0
+        self.known = np.zeros(len(motion.a))
+        _, _, a = self.stage.environment.supports.motion(near.supported, np.array([time]), after=True)
+        self.known[near.supported] = a[0]
+        evaluate_start(self.stage, motion, chunk)
+        self.network = RopeNetwork(self.stage, near.inertia)
+        self.mine, self.rods, self.at, self.is_stop = near.mine, near.rods, near.at, near.is_stop
+        self.taut, self.basis, self.one_sided = taut[self.mine], basis[self.mine], near.one_sided
         self.hidden = 0.0
         self.blows: list[Blow] = []
 
@@ -296,6 +323,7 @@ class Switched(Watched):
         self.now, self.until, self.lost_at_start = -np.inf, np.inf, 0.0
         self.held_back: Floats = np.zeros(stages.first.system.size)
         self.shares = Shares(stages)
+        self._instants: dict[bytes, Near] = {}
 
     @property
     def mass(self) -> Matrix:
@@ -303,15 +331,25 @@ class Switched(Watched):
         first = self.stages.first
         return small_or_sparse_mass(first) if len(first.nodes.directed_mass) else self.mass_at_rest
 
+    def _near(self, near: Flags) -> Near:
+        """What instants with these ropes (r,) at their length have in common."""
+        key, stage = near.tobytes(), self.stages.of(near)
+        known = self._instants.get(key)
+        if known and known.stage is stage and known.nodes is stage.nodes and not len(stage.nodes.directed_mass):
+            return known
+        if len(self._instants) >= MOST_KEPT:
+            self._instants.clear()
+        self._instants[key] = known = Near(self.stages, near, self.mass)
+        return known
+
     def hold(self, motion: Motion, now: float) -> None:
         """Sets rates of ropes that pull at the end of the last step to zero, before supports get new velocities.
         Secant schemes keep lengths in the middle of increments only. The change of energy is external work."""
         pulls = self.can_pull & (motion.multiplier[self.ropes.bars] > 0.0)
         if not pulls.any():
             return
-        stage, saved = self.stages.of(pulls), copy_of(motion)
-        chunk = loading_at(stage, motion, now)
-        instant = Instant(self.stages, motion, chunk, now, pulls, pulls, pulls, self.mass)
+        at_length, saved = self._near(pulls), copy_of(motion)
+        instant = Instant(at_length, motion, acting_at(at_length.stage, motion, now), now, pulls, pulls)
         try:
             instant.hold()
             self.held_back = saved.v - motion.v
@@ -363,7 +401,7 @@ class Switched(Watched):
     @property
     def has_shared(self) -> bool:
         """Whether some taut ropes are redundant: then every increment is checked."""
-        return bool(np.any(self.taut != self.states.basis))
+        return self.taut.tobytes() != self.states.basis.tobytes()
 
     def _share(self) -> None:
         """Distributes the pulls of redundant ropes."""
@@ -380,14 +418,14 @@ class Switched(Watched):
         stuck (r,): slack ones that are at their length again before they were measurably shorter"""
         states, before, gap, square = self.states, self.taut.copy(), self._gaps(motion), self.length**2
         near = self.can_pull & (before | (gap > -SAME_LENGTH * square))
-        stage = self.stages.of(near)
-        chunk = loading_at(stage, motion, now)
+        at_length = self._near(near)
+        chunk = acting_at(at_length.stage, motion, now)
         moment = ZENO * self.step_run.clock.dt
         soon = now - states.last_impact < moment
         has_bounced = soon & (states.bounces >= np.where(self.sense < 0.0, BOUNCES, 1))
         self.stuck |= stuck
         self.let_go[:] = (self.let_go | released) & ~self.stuck
-        instant = Instant(self.stages, motion, chunk, now, before, states.basis, near, self.mass)
+        instant = Instant(at_length, motion, chunk, now, before, states.basis)
         slowest = np.where(has_bounced, ALLOWED * square / moment, 0.0)
         restitution = np.where(has_bounced | self.leaves, 0.0, self.restitution)
         found = instant.run(self.let_go, self.stuck, states.held > now, slowest, restitution, self.length)
