@@ -268,7 +268,7 @@ class Instant:
         pull, acts = np.zeros(len(right)), np.zeros(len(right), np.bool_)
         try:
             pull[rows], acts[rows] = complementarity(
-                self.network.compliance[np.ix_(rows, rows)], right[rows], one_sided[rows], noise
+                self.network.compliance[rows[:, None], rows], right[rows], one_sided[rows], noise
             )
         except NoPulls as error:
             raise NoPulls(error.worst, int(self.rods[rows[error.worst]])) from None
