@@ -13,8 +13,9 @@ import numpy as np
 
 from fem.arrays import Floats, Ints, Matrix, Sparse
 from fem.assembly.equations import Independent, expand, reduction
+from fem.compiled import exact_kernel
 from fem.errors import ModelError
-from fem.forces.bar import GAP, INV_LENGTH, REF, Bars, P
+from fem.forces.bar import GAP, INV_LENGTH, REF, Bars, P, Q
 from fem.forces.laws import LEG, LINEAR
 from fem.linear.factors import solve_dense, solve_pivoting, start_vector
 from fem.solve.newton.groups import Motion
@@ -31,16 +32,57 @@ DEPENDENT = 1e-11
 NO_MASS = "but not all of their nodes have mass (*DENSITY, *MASS)"
 
 
+@exact_kernel
+def add_rates(row: Ints, bars: Bars, bar_tangent: Floats, x: Floats, found: Floats) -> None:
+    """found += G x; row (r,) of each rod."""
+    for end in range(1, -1, -1):
+        for r in range(bars.rods.shape[0]):
+            e = bars.rods[r]
+            for c in range(3):
+                value = bar_tangent[Q + c, e] if end == 1 else -bar_tangent[Q + c, e]
+                found[row[r]] += value * x[3 * bars.nodes[e, end] + c]
+
+
+@exact_kernel
+def add_pulls(row: Ints, bars: Bars, bar_tangent: Floats, pull: Floats, found: Floats) -> None:
+    """found += G^T pull; row (r,) of each rod."""
+    for end in range(1, -1, -1):
+        for r in range(bars.rods.shape[0]):
+            e = bars.rods[r]
+            for c in range(3):
+                value = bar_tangent[Q + c, e] if end == 1 else -bar_tangent[Q + c, e]
+                found[3 * bars.nodes[e, end] + c] += value * pull[row[r]]
+
+
+@exact_kernel
+def place_gradients(row: Ints, free: Ints, bars: Bars, bar_tangent: Floats, matrix: Floats) -> None:
+    """Adds G to ``matrix``, whose columns are the dofs with ``free`` 1; row (r,) of each rod."""
+    column = 0
+    for dof in range(free.shape[0]):
+        if free[dof] != 1:
+            continue
+        for r in range(bars.rods.shape[0]):
+            e = bars.rods[r]
+            for end in range(2):
+                c = dof - 3 * bars.nodes[e, end]
+                if 0 <= c < 3:
+                    value = bar_tangent[Q + c, e]
+                    matrix[row[r], column] += value if end == 1 else -value
+        column += 1
+
+
 def multiply(stage: StepSystem, x: Floats) -> Floats:
     """G x, one number for each constraint (``heads``)."""
-    rows, dofs, values = stage.rod_gradients()
-    return np.bincount(rows, values * x[dofs], minlength=len(stage.rods.heads)).astype(float)
+    found = np.zeros(len(stage.rods.heads))
+    add_rates(stage.rods.row, stage.bars, stage.work.tangent.bar_tangent, x, found)
+    return found
 
 
 def multiply_transposed(stage: StepSystem, pull: Floats) -> Floats:
     """G^T pull: nodal forces (3n,)."""
-    rows, dofs, values = stage.rod_gradients()
-    return np.bincount(dofs, values * pull[rows], minlength=stage.system.size).astype(float)
+    found = np.zeros(stage.system.size)
+    add_pulls(stage.rods.row, stage.bars, stage.work.tangent.bar_tangent, pull, found)
+    return found
 
 
 def gaps(stage: StepSystem) -> tuple[Floats, Floats]:
@@ -53,13 +95,10 @@ def gaps(stage: StepSystem) -> tuple[Floats, Floats]:
 
 def over_independent(stage: StepSystem, free: Ints) -> Matrix:
     """G over the independent dofs (``free`` 1) as a sparse or, if small, dense matrix."""
-    rows, dofs, values = stage.rod_gradients()
     count = int(np.count_nonzero(free == 1))
     if count + len(stage.rods.heads) <= DENSE and len(stage.equations.slave) == 0:
-        column = np.cumsum(free == 1) - 1
-        inside = free[dofs] == 1
         matrix = np.zeros((len(stage.rods.heads), count))
-        np.add.at(matrix, (rows[inside], column[dofs[inside]]), values[inside])
+        place_gradients(stage.rods.row, free, stage.bars, stage.work.tangent.bar_tangent, matrix)
         return matrix
     return rod_matrix(stage) @ reduction(free, stage.equations)
 

@@ -148,19 +148,18 @@ class Stages:
     @property
     def made(self) -> list[tuple[Flags | None, StepSystem]]:
         """The stages made, in order, each with its states (r,)."""
-        unpacked = (np.unpackbits(np.frombuffer(key, np.uint8), count=len(self.ropes)) for key in self._kept)
-        return [(taut.astype(np.bool_), stage) for taut, stage in zip(unpacked, self._kept.values(), strict=True)]
+        return [(np.frombuffer(key, np.bool_).copy(), stage) for key, stage in self._kept.items()]
 
     def make(self, states: Sequence[Flags]) -> None:
         """Makes the stages for these states, and removes all others."""
         kept, self._kept = self._kept, {}
         for taut in states:
-            key = np.packbits(taut).tobytes()
+            key = taut.tobytes()
             self._kept[key] = kept[key] if key in kept else self._make(taut)
 
     def of(self, taut: Flags) -> StepSystem:
         """The stage for these states (r,)."""
-        key = np.packbits(taut).tobytes()
+        key = taut.tobytes()
         if key not in self._kept:
             if len(self._kept) >= MOST_KEPT:
                 self._kept.clear()

@@ -19,7 +19,7 @@ from fem.solve.newton.balance import balance_forces
 from fem.solve.newton.evaluate import (
     combine,
     evaluate_forces,
-    evaluate_instant,
+    evaluate_state,
     inertia_forces,
     multiply_dampings,
     multiply_masses,
@@ -314,13 +314,13 @@ def evaluate_start(stage: StepSystem, motion: Motion, acting: Loading) -> None:
     """Internal force of ``motion`` into it, and f_ext, C v of the start into ``work.load`` and ``work.damping_force``.
     ``acting`` is one increment that starts now: its factors[0] are the loads that act at the start."""
     work = stage.work
+    if not stage.is_crowd:
+        evaluate_state(stage.coefficients, acting, stage.problem, motion, work)
+        return
     _try(motion, work)
     now, thermal = float(acting.time[0]), acting.thermal_end[0]
-    if stage.is_crowd:
-        work.force[:] = 0.0
-        evaluate_forces(now, now, thermal, stage.problem, motion, work)
-    else:
-        evaluate_instant(stage.coefficients, 1.0, now, thermal, stage.problem, motion, work)
+    work.force[:] = 0.0
+    evaluate_forces(now, now, thermal, stage.problem, motion, work)
     motion.force[:], motion.flow[:], motion.power[:] = work.force, work.flow, work.power
     motion.state[:] = work.state
     combine(acting.vectors, acting.factors, 0, work.load)

@@ -39,6 +39,7 @@ from fem.solve.newton.groups import (
     Ledger,
     Loading,
 )
+from fem.solve.newton.march import march
 from fem.solve.paths import may_lose, path_of
 from fem.solve.plan import StepPlan
 from fem.solve.ranges import FARTHEST, told_of_ranges
@@ -245,7 +246,9 @@ class StepRun(StepState):
             self.at_start.tell()
 
     def close(self, error: BaseException | None = None) -> None:
-        """Ends the step: notices, and the last field of a step that failed."""
+        """Ends the step: notices, and the last field of a step that failed. Its chunks are not kept any longer: objects
+        that refer to each other last until Python looks for them."""
+        self.again, self.marching, self.marches, self.go_on = None, StepState.marching, (), march
         if error is None and self.clock.is_static:
             self.notify(warning(instability_notice(self.stage, self.path.negative if self.path else None)))
             self.notify(outcome.slack_notice(self.stage, self.progress.motion, self.thermal))

@@ -262,8 +262,8 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
         "tau": len(bars.nodes),
         "pinned": (count if len(bars.rods) else 0, PINNED),
         "kept": (count if is_checked else 0, 9),
-        "whole": (3, size if is_checked else 0),
-        "pulls": (2, len(bars.nodes) if is_checked else 0),
+        **dict.fromkeys(("right", "found", "size"), size if is_checked else 0),
+        **dict.fromkeys(("gaps", "pulls"), len(bars.nodes) if is_checked else 0),
     }
     names = [name for name in Scratch._fields if name != "tangent"]
     arrays: dict[str, Any] = dict(zip(names, groups.rooms(*(shapes.get(name, size) for name in names)), strict=True))

@@ -98,6 +98,28 @@ def evaluate_instant(
 
 
 @kernel
+def evaluate_state(scheme: Coefficients, loading: Loading, problem: Problem, motion: Motion, work: Scratch) -> None:
+    """``motion`` becomes the trial state, with its force, and with loads and C v at the start of ``loading``."""
+    for dof in range(motion.u.shape[0]):
+        work.u[dof], work.v[dof], work.a[dof] = motion.u[dof], motion.v[dof], motion.a[dof]
+    for e in range(motion.multiplier.shape[0]):
+        if work.multiplier[e] != motion.multiplier[e]:  # memory of models without rods is not touched
+            work.multiplier[e] = motion.multiplier[e]
+    now: float = loading.time[0]
+    evaluate_instant(scheme, 1.0, now, loading.thermal_end[0], problem, motion, work)
+    for dof in range(motion.force.shape[0]):
+        motion.force[dof] = work.force[dof]
+    for dof in range(motion.flow.shape[0]):
+        motion.flow[dof] = work.flow[dof]
+    for k in range(motion.power.shape[0]):
+        motion.power[k] = work.power[k]
+    for k in range(motion.state.shape[0]):
+        motion.state[k] = work.state[k]
+    combine(loading.vectors, loading.factors, 0, work.load)
+    inertia_forces(problem, motion.v, motion.a, work.inertia, work.damping_force)
+
+
+@kernel
 def evaluate_forces(
     before: float, now: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch
 ) -> float:

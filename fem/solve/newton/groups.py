@@ -304,8 +304,11 @@ class Scratch(NamedTuple):
     krylov: Floats  # (6, 3n)       vectors of conjugate gradients and BiCGSTAB: ``linear/products.py``
     # answers that are checked against the matrix as it was (``newton/refine.py``)
     kept: Floats  # (n, 9)          ``block`` before it was eliminated
-    whole: Floats  # (3, 3n)        right-hand side, solution so far, size of the equations
-    pulls: Floats  # (2, m)         likewise of rods: gaps, multipliers so far
+    right: Floats  # (3n,) N        right-hand side; each an array of its own: rows of one would be tested for overlap
+    found: Floats  # (3n,) m        solution so far
+    size: Floats  # (3n,) N         of the equations
+    gaps: Floats  # (m,)            right-hand side of rods
+    pulls: Floats  # (m,) N/m       their multipliers so far
     # the end of an increment
     lagged: Floats  # (3n,) m/s^2   as in ``Motion``
     state: Floats  # (b,)           as in ``Motion``: ``evaluate.evaluate``

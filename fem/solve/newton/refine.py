@@ -33,9 +33,6 @@ TOWARDS = 1e-10
 NEGLIGIBLE = 1e-12
 """Error below which no solution is refined: it is a correction, small beside what it is added to."""
 MOST_SOLVES = 8
-# Rows of ``Scratch.whole`` (3, 3n): the right-hand side as given, the solution so far, the sizes of the equations; of
-# ``Scratch.pulls`` (2, m): the gaps as given, the multipliers so far
-RIGHT, FOUND, SIZE = 0, 1, 2
 
 
 @called_kernel
@@ -70,9 +67,9 @@ def solve_checked(is_filled: bool, enough: float, diagonal: Diagonal, problem: P
 def keep(is_filled: bool, work: Scratch) -> None:
     """Stores the right-hand side, and starts from the solution 0."""
     for dof in range(work.residual.shape[0]):
-        work.whole[RIGHT, dof], work.whole[FOUND, dof] = work.residual[dof], 0.0
+        work.right[dof], work.found[dof] = work.residual[dof], 0.0
     for e in range(work.tau.shape[0]):
-        work.pulls[RIGHT, e], work.pulls[FOUND, e] = work.tangent.bar_tangent[GAP, e], 0.0
+        work.gaps[e], work.pulls[e] = work.tangent.bar_tangent[GAP, e], 0.0
     if is_filled:
         for i in range(work.block.shape[0]):
             for k in range(9):
@@ -94,18 +91,18 @@ def open_again(is_filled: bool, work: Scratch) -> None:
 def restore(work: Scratch) -> None:
     """Restores the right-hand side, and the whole solution."""
     for dof in range(work.residual.shape[0]):
-        work.residual[dof], work.du[dof] = work.whole[RIGHT, dof], work.whole[FOUND, dof]
+        work.residual[dof], work.du[dof] = work.right[dof], work.found[dof]
     for e in range(work.tau.shape[0]):
-        work.tangent.bar_tangent[GAP, e], work.tau[e] = work.pulls[RIGHT, e], work.pulls[FOUND, e]
+        work.tangent.bar_tangent[GAP, e], work.tau[e] = work.gaps[e], work.pulls[e]
 
 
 @inner_kernel
 def accumulate(sign: float, work: Scratch) -> None:
     """Adds the last correction to the solution."""
     for dof in range(work.du.shape[0]):
-        work.whole[FOUND, dof] += sign * work.du[dof]
+        work.found[dof] += sign * work.du[dof]
     for e in range(work.tau.shape[0]):
-        work.pulls[FOUND, e] += sign * work.tau[e]
+        work.pulls[e] += sign * work.tau[e]
 
 
 @inner_kernel
@@ -117,13 +114,13 @@ def leave_rest(
     rest_of_nodes(is_filled, diagonal, work)
     rest_of_bars(bars, work)
     condense(equations, work.residual)
-    condense_sizes(equations, work.whole)
+    condense_sizes(equations, work.size)
     largest = 0.0
     for dof in range(nodes.mask.shape[0]):
-        largest = max(largest, nodes.mask[dof] * work.whole[SIZE, dof])
+        largest = max(largest, nodes.mask[dof] * work.size[dof])
     rest, size = 0.0, 1.0  # of the worst equation so far: a single division
     for dof in range(nodes.mask.shape[0]):
-        its, its_size = abs(work.residual[dof]), work.whole[SIZE, dof] + NOTHING * largest
+        its, its_size = abs(work.residual[dof]), work.size[dof] + NOTHING * largest
         is_open = nodes.mask[dof] != 0.0
         is_worst = is_open & (its_size > 0.0) & (not its * size <= rest * its_size)
         rest, size = where(is_worst, its, rest), where(is_worst, its_size, size)
@@ -134,13 +131,13 @@ def leave_rest(
 
 
 @inner_kernel
-def condense_sizes(equations: Equations, whole: Floats) -> None:
+def condense_sizes(equations: Equations, sizes: Floats) -> None:
     """``condense`` of the sizes of the equations."""
     for k in range(equations.slave.shape[0]):
-        size = whole[SIZE, equations.slave[k]]
+        size = sizes[equations.slave[k]]
         for m in range(equations.start[k], equations.start[k + 1]):
-            whole[SIZE, equations.master[m]] += abs(equations.factor[m]) * size
-        whole[SIZE, equations.slave[k]] = 0.0
+            sizes[equations.master[m]] += abs(equations.factor[m]) * size
+        sizes[equations.slave[k]] = 0.0
 
 
 @inner_kernel
@@ -152,8 +149,8 @@ def longest_move(is_filled: bool, diagonal: Diagonal, work: Scratch) -> float:
         multiple = isotropic(diagonal, 3 * i)
         for c in range(3):
             resisting = multiple + (work.kept[i, 4 * c] if is_filled else 0.0)
-            longest = max(longest, abs(work.whole[FOUND, 3 * i + c]))
-            alone = abs(work.whole[RIGHT, 3 * i + c]) / where(resisting > 0.0, resisting, 1.0)
+            longest = max(longest, abs(work.found[3 * i + c]))
+            alone = abs(work.right[3 * i + c]) / where(resisting > 0.0, resisting, 1.0)
             longest = max(longest, where(resisting > 0.0, alone, 0.0))
     return longest
 
@@ -161,18 +158,18 @@ def longest_move(is_filled: bool, diagonal: Diagonal, work: Scratch) -> float:
 @inner_kernel
 def rest_of_nodes(is_filled: bool, diagonal: Diagonal, work: Scratch) -> None:
     """Begins the residual with terms of single nodes and of pairs."""
-    x, rest, whole = work.whole[FOUND], work.residual, work.whole
+    x, rest, size = work.found, work.residual, work.size
     for i in range(work.kept.shape[0]):
         multiple = isotropic(diagonal, 3 * i)
         for a in range(3):
             row = 3 * i + a
-            rest[row] = whole[RIGHT, row] - multiple * x[row]
-            whole[SIZE, row] = abs(whole[RIGHT, row]) + abs(multiple * x[row])
+            rest[row] = work.right[row] - multiple * x[row]
+            size[row] = abs(work.right[row]) + abs(multiple * x[row])
             if is_filled:
                 for c in range(3):
                     value = work.kept[i, 3 * a + c] * x[3 * i + c]
                     rest[row] -= value
-                    whole[SIZE, row] += abs(value)
+                    size[row] += abs(value)
     pairs, cross = work.tangent.pairs, work.tangent.cross
     for p in range(pairs.shape[0]):
         for m in range(2):
@@ -181,13 +178,13 @@ def rest_of_nodes(is_filled: bool, diagonal: Diagonal, work: Scratch) -> None:
                 for c in range(3):
                     value = cross[p, 9 * m + 3 * a + c] * x[3 * pairs[p, 1 - m] + c]
                     rest[row] -= value
-                    whole[SIZE, row] += abs(value)
+                    size[row] += abs(value)
 
 
 @inner_kernel
 def rest_of_bars(bars: Bars, work: Scratch) -> None:
     """Subtract the forces of bars and rods from the residual."""
-    x, rest, whole, bar_tangent = work.whole[FOUND], work.residual, work.whole, work.tangent.bar_tangent
+    x, rest, sizes, bar_tangent = work.found, work.residual, work.size, work.tangent.bar_tangent
     for e in range(bars.nodes.shape[0]):
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
         pull, size, t = 0.0, 0.0, bar_tangent[GEOMETRIC, e]
@@ -195,7 +192,7 @@ def rest_of_bars(bars: Bars, work: Scratch) -> None:
         if not some((bar_tangent[ALPHA, e] != 0.0) | (t != 0.0) | (coupling != 0.0)):  # bars without contribution
             continue
         if common(bar_tangent[ALPHA, e]) == np.inf:
-            pull = work.pulls[FOUND, e]
+            pull = work.pulls[e]
             size = abs(pull)
         else:
             for c in range(3):
@@ -204,30 +201,30 @@ def rest_of_bars(bars: Bars, work: Scratch) -> None:
             pull *= bar_tangent[ALPHA, e]
             size *= abs(bar_tangent[ALPHA, e])
         if bars.kinds[e, 0] >= LEG:
-            pull += work.pulls[FOUND, e]
-            size += abs(work.pulls[FOUND, e])
+            pull += work.pulls[e]
+            size += abs(work.pulls[e])
         for c in range(3):
             force = pull * bar_tangent[P + c, e] + t * (x[j + c] - x[i + c])
             about = size * abs(bar_tangent[P + c, e]) + abs(t) * (abs(x[j + c]) + abs(x[i + c]))
             rest[i + c] += force - coupling * x[j + c]
             rest[j + c] -= force + coupling * x[i + c]
-            whole[SIZE, i + c] += about + abs(coupling * x[j + c])
-            whole[SIZE, j + c] += about + abs(coupling * x[i + c])
+            sizes[i + c] += about + abs(coupling * x[j + c])
+            sizes[j + c] += about + abs(coupling * x[i + c])
 
 
 @inner_kernel
 def rest_of_gaps(error: float, longest: float, bars: Bars, work: Scratch) -> float:
     """Residual of the gaps of rods; returns the larger of ``error`` and its fraction."""
-    x, bar_tangent, largest = work.whole[FOUND], work.tangent.bar_tangent, 0.0
+    x, bar_tangent, largest = work.found, work.tangent.bar_tangent, 0.0
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         about = abs(bar_tangent[Q, e]) + abs(bar_tangent[Q + 1, e]) + abs(bar_tangent[Q + 2, e])
-        largest = max(largest, abs(work.pulls[RIGHT, e]) + longest * about)
+        largest = max(largest, abs(work.gaps[e]) + longest * about)
     before, size_before = 0.0, 0.0
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
-        rest, size = -work.pulls[RIGHT, e], abs(work.pulls[RIGHT, e]) + NOTHING * largest
+        rest, size = -work.gaps[e], abs(work.gaps[e]) + NOTHING * largest
         for c in range(3):
             rest -= bar_tangent[Q + c, e] * (x[j + c] - x[i + c])
             size += abs(bar_tangent[Q + c, e]) * (abs(x[j + c]) + abs(x[i + c]))

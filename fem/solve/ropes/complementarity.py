@@ -69,6 +69,8 @@ def complementarity(
     """Pulls p with W p = right where they act; one-sided ones act only while p >= 0, else W p >= right.
     compliance (r, r), right (r,) with rounding errors ``noise``, one_sided (r,); returns p (r,) and which act (r,).
     NoPulls: there are none."""
+    if not len(right):
+        return np.zeros(0), np.zeros(0, np.bool_)
     if len(right) == 1 and math.isfinite(right[0]):
         return _lone(compliance.item(0), right.item(0), bool(one_sided[0]))
     scale = 1.0 / np.sqrt(np.diag(compliance))
@@ -163,7 +165,10 @@ def move_to_nearest(stage: StepSystem, motion: Motion, now: Loading, mass: Matri
 
 def _move(stage: StepSystem, motion: Motion, now: Loading, mass: Matrix, may_shorten: Flags) -> None:
     """Newton's iteration, with the gradients at its start."""
-    square, network = 1.0 / stage.bars.constants[INV_LENGTH, heads(stage.bars)] ** 2, RopeNetwork(stage, mass)
+    square, network = (
+        1.0 / stage.bars.constants[INV_LENGTH, heads(stage.bars)] ** 2,
+        RopeNetwork(stage, Inertia(stage, mass)),
+    )
     for _ in range(MOST_MOVES):
         gap, strain = gaps(stage)
         off = np.where(may_shorten, np.maximum(strain, 0.0), np.abs(strain))
@@ -192,17 +197,24 @@ MASSLESS = (
 )
 
 
-class RopeNetwork:
-    """Rods and ropes of a stage that may pull (its ``bars.rods``), over the mass of the free dofs.
-    The state must have been evaluated into ``stage.work``. ModelError where a rope is not tied to mass."""
+class Inertia:
+    """The mass of the free dofs of a stage, ``dofs`` (kinds: ``free``, 3n); ``solve`` multiplies by its inverse."""
 
     def __init__(self, stage: StepSystem, mass: Matrix) -> None:
         equations, free = stage.equations, stage.nodes.dof_kind
         if len(equations.slave) == 0:
             free = np.where((free == 1) & (stage.system.inertia <= 0.0), 0, free)
-        self.dofs = Independent(free, equations)
-        self.rows = dense(over_independent(stage, free))
+        self.free, self.dofs = free, Independent(free, equations)
         self.solve = _solver(self.dofs.matrix(mass))
+
+
+class RopeNetwork:
+    """Rods and ropes of a stage that may pull (its ``bars.rods``), over the mass of the free dofs.
+    The state must have been evaluated into ``stage.work``. ModelError where a rope is not tied to mass."""
+
+    def __init__(self, stage: StepSystem, inertia: Inertia) -> None:
+        self.dofs, self.solve = inertia.dofs, inertia.solve
+        self.rows = dense(over_independent(stage, inertia.free))
         self.answer: Floats = self.solve(self.rows.T)
         self.compliance: Floats = self.rows @ self.answer
         if np.any(np.diag(self.compliance) <= 0.0):
@@ -265,6 +277,9 @@ def independent(rows: Floats, pull: Floats, acts: Flags, one_sided: Flags, first
     ropes = np.flatnonzero(acts & one_sided)
     for r in ropes[np.lexsort((-pull[ropes], ~first[ropes]))].tolist():
         (at,) = np.nonzero(basis)
+        if not len(at):
+            basis[r] = True
+            continue
         fraction = np.linalg.lstsq(rows[at].T, rows[r], rcond=None)[0]
         if np.linalg.norm(rows[r] - fraction @ rows[at]) > DEPENDENT * np.linalg.norm(rows[r]):
             basis[r] = True

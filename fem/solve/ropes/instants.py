@@ -14,17 +14,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints, Matrix
+from fem.assembly.environment import thermal_rows
+from fem.compiled import bound
 from fem.errors import ModelError
 from fem.forces.bar import RESTITUTION, senses, whole
-from fem.solve.newton.evaluate import multiply_masses
+from fem.solve.newton.evaluate import evaluate_state, multiply_masses
 from fem.solve.newton.groups import ENERGY, Loading, Motion
 from fem.solve.rods import SAME_LENGTH, centripetal, dense, multiply, multiply_transposed, over_independent
-from fem.solve.rope_states import Stages, positions
-from fem.solve.ropes.complementarity import NoPulls, RopeNetwork, complementarity, independent, outside, shared
+from fem.solve.rope_states import MOST_KEPT, Stages, positions
+from fem.solve.ropes.complementarity import (
+    Inertia,
+    NoPulls,
+    RopeNetwork,
+    complementarity,
+    independent,
+    outside,
+    shared,
+)
 from fem.solve.ropes.watched import Watched, copy_of, restore
 from fem.solve.start import evaluate_rods, evaluate_start, small_or_sparse_mass, spend, write_reactions
 from fem.solve.state import StepState
-from fem.solve.step_system import StepSystem, loading_at
+from fem.solve.step_system import StepSystem, loading
 
 SLOW = 1e-10
 """Fraction of the largest velocity below which a rope becomes taut without an impact."""
@@ -62,32 +72,67 @@ class Blow(NamedTuple):
     restitution: Floats
 
 
-class Instant:
-    """An instant ``time`` at which the ropes ``near`` (r,) are at their length; ``motion`` is the state then.
+NONE: Ints = np.zeros(0, np.int64)
 
-    taut, basis (r,) their states before; chunk: loads as of one increment that starts now
-    blows            impacts, one after another (with secant schemes ``hold`` comes first)
+
+class Near:
+    """What instants have in common at which the same ropes, ``mine`` (n,), are at their length, with equal masses.
+
+    chunk           loads as of an increment in which supports stay; evaluate: ``evaluate_start`` with these
+    whole (w,)      these and all other ropes, among the bars;  moved: dofs of supports that may be accelerated
+    rods (c,)       constraints of the stage;  at (n,): the ropes among these;  one_sided (c,): those that are ropes
+    is_stop (n,)
     """
 
-    def __init__(
-        self, stages: Stages, motion: Motion, chunk: Loading, time: float, taut: Flags, basis: Flags, near: Flags,
-        mass: Matrix,
-    ) -> None:  # fmt: skip
-        self.motion, self.chunk, self.stage = motion, chunk, stages.of(near)
-        motion.multiplier[whole(self.stage.bars, stages.ropes)] = 0.0
-        self.known = np.zeros(len(motion.a))
-        supported = np.flatnonzero(self.stage.nodes.dof_kind == 0)
-        _, _, a = self.stage.environment.supports.motion(supported, np.array([time]), after=True)
-        self.known[supported] = a[0]
-        evaluate_start(self.stage, motion, chunk)
-        self.network = RopeNetwork(self.stage, mass)
+    def __init__(self, stages: Stages, near: Flags, mass: Matrix, motion: Motion, now: float) -> None:
+        self.stage = stage = stages.of(near)
+        self.motion, self.nodes, self.coefficients = motion, stage.nodes, stage.coefficients
+        self.inertia, supports = Inertia(stage, mass), stage.environment.supports
+        self.chunk = loading(stage, motion, np.array([now, now]), np.ones(1), NONE)
+        self.evaluate = bound(evaluate_state, stage.coefficients, self.chunk, stage.problem, motion, stage.work)
+        self.whole = whole(stage.bars, stages.ropes)
+        self.moved = np.flatnonzero(stage.nodes.dof_kind == 0)
+        if not supports.bodies:
+            self.moved = self.moved[np.isnan(supports.places[self.moved])]
         (self.mine,) = np.nonzero(near)
-        self.taut, self.basis = taut[self.mine], basis[self.mine]
         self.rods = self.stage.rods.heads
         self.at = positions(self.rods, stages.ropes)[self.mine]
         self.one_sided = np.zeros(len(self.rods), np.bool_)
         self.one_sided[self.at] = True
         self.is_stop = senses(self.stage.bars, stages.ropes[near]) < 0.0
+
+    def fits(self, stage: StepSystem, motion: Motion) -> bool:
+        """Whether nothing has changed that it keeps; masses that families add always do."""
+        its = self.stage is stage and self.nodes is stage.nodes and self.coefficients is stage.coefficients
+        return its and self.motion is motion and not len(stage.nodes.directed_mass)
+
+    def become(self, now: float) -> None:
+        """Loads of another instant."""
+        stage, chunk = self.stage, self.chunk
+        chunk.time[:], chunk.factors[:] = now, stage.loads.factors(chunk.time)
+        if len(chunk.thermal_end) > 1:
+            chunk.thermal_end[:] = thermal_rows(stage.system, stage.environment, chunk.time)
+
+
+class Instant:
+    """An instant ``time`` at which the ropes ``near`` are at their length; ``motion`` is the state then.
+
+    taut, basis (r,) states before;  chunk: loads as of one increment that starts now
+    blows            impacts, one after another (with secant schemes ``hold`` comes first)
+    rate, kinetic    of lengths, and energy, at the present velocities
+    """
+
+    def __init__(self, near: Near, motion: Motion, time: float, taut: Flags, basis: Flags) -> None:
+        self.motion, self.chunk, self.stage, self.evaluate = motion, near.chunk, near.stage, near.evaluate
+        motion.multiplier[near.whole] = 0.0
+        self.known = np.zeros(len(motion.a))
+        if len(near.moved):
+            self.known[near.moved] = self.stage.environment.supports.motion(near.moved, np.array([time]), True)[2][0]
+        self.evaluate()
+        self.network = RopeNetwork(self.stage, near.inertia)
+        self.rate, self.kinetic = multiply(self.stage, motion.v), self._kinetic()
+        self.mine, self.rods, self.at, self.is_stop = near.mine, near.rods, near.at, near.is_stop
+        self.taut, self.basis, self.one_sided = taut[self.mine], basis[self.mine], near.one_sided
         self.hidden = 0.0
         self.blows: list[Blow] = []
 
@@ -120,7 +165,7 @@ class Instant:
         """Sets rates of rods and taut ropes to zero: with a secant scheme they vanish in mid-increment only."""
         held = ~self.one_sided
         held[self.at] = self.basis
-        rate = multiply(self.stage, self.motion.v)
+        rate = self.rate
         pull, acts = self._solve(held, rate, np.zeros(len(held), np.bool_), self.motion.v)
         self.blows.append(Blow(self.motion.v.copy(), pull, acts, np.zeros(len(held))))
         self.hidden += float(self._apply(pull, rate).sum())
@@ -139,7 +184,7 @@ class Instant:
         struck, stays, hands_on = loss > 0.0, loss > 0.0, self.is_stop & (restitution > 0.0)
         most = MOST_HANDED_ON if hands_on.any() else MOST_ROUNDS
         for turn in range(most + 1):
-            is_last, rate = turn == most, multiply(self.stage, self.motion.v)
+            is_last, rate = turn == most, self.rate
             mine = rate[self.at]
             arrives = (mine > SLOW * speed) & ~(self.taut & (turn == 0))
             lingers = (mine < -RESTING * speed) & (mine >= -slowest) & (turn > 0)
@@ -158,7 +203,7 @@ class Instant:
             self.blows.append(Blow(self.motion.v.copy(), pull, acts, ratio))
             loss += self._distributed(self._apply(pull, rate))
             struck |= arrives
-            stays = multiply(self.stage, self.motion.v)[self.at] >= -RESTING * speed
+            stays = self.rate[self.at] >= -RESTING * speed
             stays |= takes_part[self.at] & (pull[self.at] > 0.0) & (bounce == 0.0)
         return stays, struck, loss
 
@@ -172,13 +217,16 @@ class Instant:
 
     def _apply(self, pull: Floats, rate: Floats) -> Floats:
         """Applies impulses to velocities and energies; returns the energy that they take, for rods and ropes."""
-        motion, energies = self.motion, self.motion.energies
-        before, fastest = self._kinetic(), float(np.abs(motion.v).max(initial=0.0))
+        if not pull.any():
+            return np.zeros(len(pull))
+        motion, energies, before = self.motion, self.motion.energies, self.kinetic
+        fastest = float(np.abs(motion.v).max(initial=0.0))
         motion.v[:] += self.network.change(pull)
         after = rate - self.network.compliance @ pull
-        self._verify(multiply(self.stage, motion.v) - after, fastest)
+        self.rate, self.kinetic = multiply(self.stage, motion.v), self._kinetic()
+        self._verify(self.rate - after, fastest)
         loss = 0.5 * pull * (rate + after)
-        gain, lost = self._kinetic() - before, float(loss.sum())
+        gain, lost = self.kinetic - before, float(loss.sum())
         energies[ENERGY.kinetic] += gain
         energies[ENERGY.work] += gain + lost  # work of moving supports
         energies[ENERGY.dissipated] += lost
@@ -193,7 +241,7 @@ class Instant:
         """Accelerations and pulls of rods and of ropes that stay at their length.
         Returns which of these are taut, and which of the taut ones the march uses; ropes held are among them."""
         stage, motion, network, work = self.stage, self.motion, self.network, self.stage.work
-        evaluate_start(stage, motion, self.chunk)
+        self.evaluate()
         multiply_masses(stage.problem, self.known, work.inertia)
         rest = work.load - motion.force - work.inertia - work.damping_force
         free = self.known + network.dofs.spread(network.solve(network.dofs.load(rest)))
@@ -220,7 +268,7 @@ class Instant:
         pull, acts = np.zeros(len(right)), np.zeros(len(right), np.bool_)
         try:
             pull[rows], acts[rows] = complementarity(
-                self.network.compliance[np.ix_(rows, rows)], right[rows], one_sided[rows], noise
+                self.network.compliance[rows[:, None], rows], right[rows], one_sided[rows], noise
             )
         except NoPulls as error:
             raise NoPulls(error.worst, int(self.rods[rows[error.worst]])) from None
@@ -296,6 +344,7 @@ class Switched(Watched):
         self.now, self.until, self.lost_at_start = -np.inf, np.inf, 0.0
         self.held_back: Floats = np.zeros(stages.first.system.size)
         self.shares = Shares(stages)
+        self._instants: dict[bytes, Near] = {}
 
     @property
     def mass(self) -> Matrix:
@@ -303,15 +352,26 @@ class Switched(Watched):
         first = self.stages.first
         return small_or_sparse_mass(first) if len(first.nodes.directed_mass) else self.mass_at_rest
 
+    def _near(self, near: Flags, motion: Motion, now: float) -> Near:
+        """An instant with these ropes (r,) at their length."""
+        key = near.tobytes()
+        known = self._instants.get(key)
+        if known and known.fits(self.stages.of(near), motion):
+            known.become(now)
+            return known
+        if len(self._instants) >= MOST_KEPT:
+            self._instants.clear()
+        self._instants[key] = known = Near(self.stages, near, self.mass, motion, now)
+        return known
+
     def hold(self, motion: Motion, now: float) -> None:
         """Sets rates of ropes that pull at the end of the last step to zero, before supports get new velocities.
         Secant schemes keep lengths in the middle of increments only. The change of energy is external work."""
         pulls = self.can_pull & (motion.multiplier[self.ropes.bars] > 0.0)
         if not pulls.any():
             return
-        stage, saved = self.stages.of(pulls), copy_of(motion)
-        chunk = loading_at(stage, motion, now)
-        instant = Instant(self.stages, motion, chunk, now, pulls, pulls, pulls, self.mass)
+        saved = copy_of(motion)
+        instant = Instant(self._near(pulls, motion, now), motion, now, pulls, pulls)
         try:
             instant.hold()
             self.held_back = saved.v - motion.v
@@ -363,7 +423,7 @@ class Switched(Watched):
     @property
     def has_shared(self) -> bool:
         """Whether some taut ropes are redundant: then every increment is checked."""
-        return bool(np.any(self.taut != self.states.basis))
+        return self.taut.tobytes() != self.states.basis.tobytes()
 
     def _share(self) -> None:
         """Distributes the pulls of redundant ropes."""
@@ -380,14 +440,12 @@ class Switched(Watched):
         stuck (r,): slack ones that are at their length again before they were measurably shorter"""
         states, before, gap, square = self.states, self.taut.copy(), self._gaps(motion), self.length**2
         near = self.can_pull & (before | (gap > -SAME_LENGTH * square))
-        stage = self.stages.of(near)
-        chunk = loading_at(stage, motion, now)
         moment = ZENO * self.step_run.clock.dt
         soon = now - states.last_impact < moment
         has_bounced = soon & (states.bounces >= np.where(self.sense < 0.0, BOUNCES, 1))
         self.stuck |= stuck
         self.let_go[:] = (self.let_go | released) & ~self.stuck
-        instant = Instant(self.stages, motion, chunk, now, before, states.basis, near, self.mass)
+        instant = Instant(self._near(near, motion, now), motion, now, before, states.basis)
         slowest = np.where(has_bounced, ALLOWED * square / moment, 0.0)
         restitution = np.where(has_bounced | self.leaves, 0.0, self.restitution)
         found = instant.run(self.let_go, self.stuck, states.held > now, slowest, restitution, self.length)

@@ -570,8 +570,9 @@ def march_blocks(first: int, last: int, stride: int, options: Ints, row: Floats,
             local(room.momentum), local(room.damping_force), local(room.du), local(room.multiplier), local(room.tau),
             local(room.pinned), tangent, local(room.block), local(room.inverse), local(room.reaction),
             local(room.band), local(room.unknowns), local(room.blocks), local(room.krylov), local(room.kept),
-            local(room.whole), local(room.pulls), local(room.lagged), local(room.state), local(room.power),
-            local(room.mass_before), local(room.mean), local(room.rise), local(room.pull), local(room.gain),
+            local(room.right), local(room.found), local(room.size), local(room.gaps), local(room.pulls),
+            local(room.lagged), local(room.state), local(room.power), local(room.mass_before), local(room.mean),
+            local(room.rise), local(room.pull), local(room.gain),
         )  # fmt: skip
         kept = Ledger(
             record.increments[b], record.nodes, record.kinematics[b], record.elements, record.values[b],
