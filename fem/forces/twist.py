@@ -620,15 +620,25 @@ def resist(k: int, has_tangent: bool, trial: Trial, group: Twisted, force: Float
         for i in range(NUMBERS):
             speed += forms[part, i] * numbers[RATE, i]
         for i in range(NUMBERS):
-            forms[5 + part, i] = 0.5 * group.viscosity[k, part] * forms[part, i]
-            room[ROW, i] += 2.0 * speed * forms[5 + part, i]
-            forms[8, i], forms[9, i] = 0.0, 0.0
+            forms[5 + part, i] = group.viscosity[k, part] * forms[part, i]
+            room[ROW, i] += speed * forms[5 + part, i]
     spread(ROW, ways_of(k, group), room)
     add_forces(k, group, force)
     if flow.shape[0] > 0:
         add_forces(k, group, flow)
-    if has_tangent:
-        add_products(False, group.beside[k] == 1, trial.weight * trial.rate, forms, room)
+    if has_tangent and group.beside[k] == 1:
+        add_squares(11, trial.weight * trial.rate, forms, room)
+    elif has_tangent:
+        add_squares(8, trial.weight * trial.rate, forms, room)
+
+
+@inner_kernel
+def add_squares(count: int, scale: float, forms: Floats, room: Floats) -> None:
+    """Adds the sum of the products of three forms with themselves, times viscosities."""
+    for i in range(count):
+        v0, v1, v2 = scale * forms[5, i], scale * forms[6, i], scale * forms[7, i]
+        for j in range(count):
+            room[i, j] += v0 * forms[0, j] + v1 * forms[1, j] + v2 * forms[2, j]
 
 
 @inner_kernel
