@@ -25,7 +25,7 @@ from fem.solve.newton.evaluate import (
     multiply_masses,
     stored_energy,
 )
-from fem.solve.newton.groups import ENERGY, LIMIT, MEMORY, ORIGIN, PART, TAKES_PART, Loading, Motion, Scratch
+from fem.solve.newton.groups import ENERGY, EXTENTS, LIMIT, MEMORY, ORIGIN, PART, TAKES_PART, Loading, Motion, Scratch
 from fem.solve.rods import consistent_accelerations, gaps, solve_saddle
 from fem.solve.step_system import StepSystem, loading_at
 
@@ -46,7 +46,7 @@ NO_MASS = 1e-12
 def first_motion(system: System) -> Motion:
     """Motion at the start: initial conditions of the model."""
     u, v, a, force, reaction, lagged, spent = (groups.room(system.size) for _ in range(7))
-    origin = groups.room((7, system.size))
+    origin = groups.room((8, system.size))
     u[:], v[:] = system.initial_motion
     energies, memory = groups.room(len(ENERGY)), groups.room(len(MEMORY))
     multiplier, flow = groups.room(len(system.bars.nodes)), groups.room(system.size if system.has_flow else 0)
@@ -376,8 +376,18 @@ def parts_that_move(stage: StepSystem) -> Floats:
     is_grounded[label[system.grounded]] = True
     is_still = system.idle | ((count == 1) & (stage.nodes.dof_kind == 0).reshape(-1, 3).all(axis=1))
     sign = np.where(is_still, 0.0, np.where(is_grounded[label] | (count == 1), -1.0, 1.0))
+    moving = np.flatnonzero(~is_still)
+    first, part = np.unique(label[moving], return_index=True, return_inverse=True)[1:]
+    label[moving] = moving[first[part]]  # a node that moves stands for its part
     dofs = 3 * label[:, None] + np.arange(3) + 1
     return np.asarray((sign[:, None] * dofs).ravel())
+
+
+def keep_extents(motion: Motion, before: Floats) -> None:
+    """Parts of a model that has been changed begin with the extents of those that they belonged to; ``before``: the
+    ``origin`` of that motion."""
+    nodes = np.maximum(np.abs(before[PART, ::3]).astype(np.int64) - 1, 0) // 3
+    motion.origin[EXTENTS] = before[EXTENTS].reshape(-1, 3)[nodes].ravel()
 
 
 def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: bool, goes_on: bool = False) -> None:

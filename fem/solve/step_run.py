@@ -585,7 +585,8 @@ class StepRun(StepState):
         stage, instant = self.settle(self.plan.going_on(), self.progress.time, is_first=False)
         start.open_energies(stage, motion, instant, is_first=False)
         motion.energies[ENERGY.error0 :], motion.origin[:TAKES_PART] = books, origin[:TAKES_PART]
-        motion.memory[MEMORY.extent : MEMORY.last_dt] = memory[MEMORY.extent : MEMORY.last_dt]
+        motion.memory[MEMORY.elapsed : MEMORY.last_dt] = memory[MEMORY.elapsed : MEMORY.last_dt]
+        start.keep_extents(motion, origin)
         self.path = path_of(self, bool(self.watched))
         self.momenta.open(stage, motion)
         if self.at_start:

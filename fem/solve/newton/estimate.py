@@ -8,7 +8,7 @@ Taylor's expansion gives the displacement error of one increment, and h times th
 
 For the trapezoidal rule this is dt^2/12 (a_{n+1} - a_n), of order dt^3; backward Euler has k = 1 and order dt^2.
 beta = 1/6, whose displacement error is one order smaller, counts with the constant of the trapezoidal rule.
-The largest component of e is compared with TIME ERROR times the size of the motion.
+The largest component of e is compared with TIME ERROR times the size of the motion of its part of the model.
 
 The size of the motion does not depend on a uniform motion of the whole, so that a long travel does not hide a small
 swing. In a window of increments that begins at t_r each node deviates from its mean motion in the windows before by
@@ -18,8 +18,9 @@ swing. In a window of increments that begins at t_r each node deviates from its 
 u_r + V (t - t_r) goes through the means of u in the last two windows. In the first u_r = u and V = 0, in the second V
 is the mean velocity of the first. Windows last for some periods (``solve/clock.py``), each twice as long as the one
 before. Parts are connected by bars, springs and equations: fixed nodes unconnected to a trolley do not count for its
-travel. The ground is a node of a part if there is a force between them. The size is the largest extent of this window
-and the last, or ``KEPT`` of the extent of any window without its travel.
+travel. The ground is a node of a part if there is a force between them. The size of a part is the largest extent of
+this window and the last, or ``KEPT`` of the extent of any window without its travel; at least ``LEAST_PART`` of the
+size of the part that moves most.
 
 Vibrations of bars that dt does not resolve make e about (omega dt)^2 times as large as the vibration. A scheme with
 numerical damping is meant to remove them, so its e is filtered, with the mass M, and B of the bars alone:
@@ -61,7 +62,7 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.assembly.equations import Equations, condense, expand
-from fem.compiled import called_kernel, inner_kernel
+from fem.compiled import called_kernel, inner_kernel, number_kernel
 from fem.forces.bar import ALPHA, AREA, MINUS, PLUS, Bars, P, Q, bar_point, thermal_work
 from fem.forces.laws import LINEAR, RIGID, TABLE
 from fem.forces.protocol import GIVEN, TAKEN, WEIGHT
@@ -70,6 +71,7 @@ from fem.solve.newton.balance import relative_energy, slack_way
 from fem.solve.newton.evaluate import evaluate_apart, in_increment, multiply_masses
 from fem.solve.newton.groups import (
     ENERGY,
+    EXTENTS,
     HIGH,
     LIMIT,
     LOW,
@@ -92,6 +94,8 @@ zero twice a period, where increments must not grow."""
 KEPT = 0.1
 """Smallest size of motion that counts, as a fraction of the largest in the step: a model coming to rest needs no more
 increments."""
+LEAST_PART = 1e-3
+"""Smallest size of the motion of a part, as a fraction of that of the part that moves most."""
 FIRST_WINDOW, LAST_WINDOW = 0.5, 2.0
 """Lengths of windows over ``LIMIT.window``; each is twice the one before."""
 BUDGET, MOST_SHARE, LEAST_SHARE, PARTS = 25.0, 10.0, 0.03, 2.5
@@ -153,15 +157,14 @@ def judge(
     The level is the error over the allowed one over dt^p; it is remembered if the increment is accepted."""
     memory, passes, dt = motion.memory, motion.memory[MEMORY.passes], loading.dt[k]
     thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
-    extent = extent_of(memory[MEMORY.elapsed] + dt, motion, work)
-    size = max(memory[MEMORY.extent], memory[MEMORY.last_extent], KEPT * memory[MEMORY.largest_extent])
-    size = max(size, extent, limits[LIMIT.least_size])
+    size = take_sizes(limits, memory[MEMORY.elapsed] + dt, motion, work)
     if passes == 0.0:
         take_error(scheme, limits, dt, motion, work)
-    error = 0.0
+    error, part = 0.0, motion.origin[PART]
     for dof in range(work.u.shape[0]):
-        error = max(error, problem.nodes.mask[dof] * abs(work.momentum[dof]))
-    error /= limits[LIMIT.time_error] * size
+        own = motion.origin[LOW, node_of(part[dof])] if part[dof] != 0.0 else size
+        error = max(error, problem.nodes.mask[dof] * abs(work.momentum[dof]) / own)
+    error /= limits[LIMIT.time_error]
     level = error / dt ** limits[LIMIT.exponent]
     enough = limits[LIMIT.low_level] if limits[LIMIT.low_level] > 0.0 else limits[LIMIT.high_level]
     may_ring = limits[LIMIT.damps] > 0.0 and problem.bars.rods.shape[0] == 0 and (level > enough or error > 1.0)
@@ -191,7 +194,7 @@ def judge(
     memory[MEMORY.last_dt] = dt
     memory[MEMORY.moved], memory[MEMORY.fall] = moved, fall
     memory[MEMORY.astray] += wrong
-    note_extent(limits, extent, dt, motion, work)
+    note_extents(limits, dt, motion, work)
     if error > 1.0:
         return groups.CLOSE, groups.UNRESOLVED
     if passes > 1.0 and memory[MEMORY.fraction] > 1.0:
@@ -200,33 +203,61 @@ def judge(
     return groups.CLOSE, 0.0
 
 
+@number_kernel
+def node_of(part: float) -> int:
+    """The first dof of the node that stands for a part, from an entry of ``PART``."""
+    dof = int(abs(part)) - 1
+    return dof - dof % 3
+
+
 @inner_kernel
-def extent_of(elapsed: float, motion: Motion, work: Scratch) -> float:
-    """Largest extent of a part of the model in this window, at the end of the increment."""
-    largest, origin = 0.0, motion.origin
+def take_sizes(limits: Floats, elapsed: float, motion: Motion, work: Scratch) -> float:
+    """Extents of the parts at the end of the increment into ``HIGH``, sizes of their motions into ``LOW``, at the first
+    dofs of their nodes; returns the largest size."""
+    largest, origin = limits[LIMIT.least_size], motion.origin
+    part, extents = origin[PART], origin[EXTENTS]
     for dof in range(work.u.shape[0]):
-        is_grounded = origin[PART, dof] < 0.0
+        is_grounded = part[dof] < 0.0
         origin[LOW, dof], origin[HIGH, dof] = (0.0, 0.0) if is_grounded else (math.inf, -math.inf)
     for dof in range(work.u.shape[0]):
-        part = int(abs(origin[PART, dof])) - 1
-        if part >= 0:
+        own = int(abs(part[dof])) - 1
+        if own >= 0:
             way = work.u[dof] - origin[ORIGIN, dof] - elapsed * origin[PACE, dof]
-            origin[LOW, part], origin[HIGH, part] = min(origin[LOW, part], way), max(origin[HIGH, part], way)
-            largest = max(largest, origin[HIGH, part] - origin[LOW, part])
+            origin[LOW, own], origin[HIGH, own] = min(origin[LOW, own], way), max(origin[HIGH, own], way)
+    for i in range(0, work.u.shape[0], 3):
+        if int(abs(part[i])) - 1 != i:
+            continue
+        extent = 0.0
+        for dof in range(i, i + 3):
+            extent = max(extent, origin[HIGH, dof] - origin[LOW, dof])
+        origin[HIGH, i] = extent
+        origin[LOW, i] = max(extent, max(extents[i], max(extents[i + 1], KEPT * extents[i + 2])))
+        largest = max(largest, origin[LOW, i])
+    for i in range(0, work.u.shape[0], 3):
+        if int(abs(part[i])) - 1 == i:
+            origin[LOW, i] = max(origin[LOW, i], max(LEAST_PART * largest, limits[LIMIT.least_size]))
     return largest
 
 
 @inner_kernel
-def note_extent(limits: Floats, extent: float, dt: float, motion: Motion, work: Scratch) -> None:
-    """Records the extent of an accepted increment; a window that is long enough ends with it."""
+def note_extents(limits: Floats, dt: float, motion: Motion, work: Scratch) -> None:
+    """Records the extents of an accepted increment; a window that is long enough ends with it."""
     memory, origin, before = motion.memory, motion.origin, motion.memory[MEMORY.elapsed]
-    memory[MEMORY.extent] = max(memory[MEMORY.extent], extent)
+    part, extents = origin[PART], origin[EXTENTS]
     memory[MEMORY.elapsed] += dt
     memory[MEMORY.counted] += 1.0
+    ends = memory[MEMORY.counted] >= max(memory[MEMORY.window], FIRST_WINDOW * limits[LIMIT.window])
     for dof in range(work.u.shape[0]):
         ways = motion.u[dof] + work.u[dof] - 2.0 * origin[ORIGIN, dof] - (2.0 * before + dt) * origin[PACE, dof]
         origin[SUM, dof] += 0.5 * dt * ways
-    if memory[MEMORY.counted] < max(memory[MEMORY.window], FIRST_WINDOW * limits[LIMIT.window]):
+    for i in range(0, work.u.shape[0], 3):
+        if int(abs(part[i])) - 1 == i:
+            extents[i] = max(extents[i], origin[HIGH, i])
+            if ends:
+                extents[i + 2] = max(extents[i + 2], extents[i] - origin[HIGH, i])
+                extents[i + 1] = max(extents[i], limits[LIMIT.least_size])
+                extents[i] = 0.0
+    if not ends:
         return
     time = memory[MEMORY.elapsed]
     between = 0.5 * (time + memory[MEMORY.last_elapsed])
@@ -239,10 +270,8 @@ def note_extent(limits: Floats, extent: float, dt: float, motion: Motion, work: 
             origin[PACE, dof] += mean / between
         origin[SUM, dof] = 0.0
     memory[MEMORY.last_elapsed] = time
-    memory[MEMORY.largest_extent] = max(memory[MEMORY.largest_extent], memory[MEMORY.extent] - extent)
-    memory[MEMORY.last_extent] = max(memory[MEMORY.extent], limits[LIMIT.least_size])
     memory[MEMORY.window] = min(2.0 * memory[MEMORY.counted], LAST_WINDOW * limits[LIMIT.window])
-    memory[MEMORY.extent], memory[MEMORY.elapsed], memory[MEMORY.counted] = 0.0, 0.0, 0.0
+    memory[MEMORY.elapsed], memory[MEMORY.counted] = 0.0, 0.0
 
 
 @called_kernel

@@ -79,9 +79,6 @@ class Memory(NamedTuple):
     closing_flags: int
     # estimate of local errors (``estimate.py``)
     level: int
-    extent: int  # of the motion: in this window
-    last_extent: int  # in the one before (0: there is none)
-    largest_extent: int  # of any before, less their travel
     elapsed: int  # time since this window began
     last_elapsed: int  # length of the one before
     counted: int  # its increments so far
@@ -143,10 +140,12 @@ class IncrementColumns(NamedTuple):
     factor: int  # of the loads, on an arc
 
 
-ORIGIN, PACE, SUM, TAKES_PART, PART, LOW, HIGH = range(7)
+ORIGIN, PACE, SUM, TAKES_PART, PART, LOW, HIGH, EXTENTS = range(8)
 """Rows of ``Motion.origin``: u_r, V, integral of w in this window (``estimate.py``), 1 at nodes that are not idle; part
 of the model that each dof belongs to, as a dof of it (from 1), negative if the ground is a node of it, 0 if its motion
-does not count; smallest and largest w of parts, at these dofs (work arrays)."""
+does not count; smallest and largest w of parts, at these dofs (work arrays, which end with the size of the motion of a
+part and its extent, at the first of its dofs); extents of a part, at its three dofs: in this window, in the one before
+(0: there is none), and the largest of any before, less their travel."""
 
 LIMIT = Limits(*range(len(Limits._fields)))
 CONTROL = Control(*range(len(Control._fields)))
@@ -263,7 +262,7 @@ class Motion(NamedTuple):
     multiplier: Floats  # (m,) N/m  of rods: pull over length; the others 0
     energies: Floats  # (``ENERGY``,) J  totals: ``balance.close_increment``; (0) of the start: ``start.open_energies``
     memory: Floats  # (``MEMORY``,)  what the march remembers: each entry says what
-    origin: Floats  # (7, 3n)    mean motion, by which errors of automatic increments are judged: ``estimate.judge``
+    origin: Floats  # (8, 3n)    mean motion, by which errors of automatic increments are judged: ``estimate.judge``
     lagged: Floats  # (3n,) m/s^2  a of the recursion, where that averages forces (LAGS): ``project.end_accelerations``
     state: Floats  # (b,)        states of families (friction, fatigue of ice, wake): ``families.evaluate_others``
     power: Floats  # (4,) W, J   energies of families (``forces/protocol.py``)
