@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from tests.decks import run_text
 
@@ -118,3 +119,52 @@ LINE, GRAV, 9.81, 0, 0, -1
     weight = 0.5 * 1000.0 * 1e-5 * 9.81 * lengths.sum()
     np.testing.assert_allclose(held, [0.0, 0.0, weight], atol=0.01 * weight)
     assert history.u[-1, 3 * 6 + 2] == pytest.approx(-((1e-3 / 2e7) ** (1.0 / 3.0)), rel=0.01)
+
+
+@pytest.mark.parametrize("alone", ["*DYNAMIC, DIRECT\n0.01, 2.", "*DYNAMIC\n0.01, 2."], ids=["equal", "automatic"])
+def test_a_light_pendulum_swings_beside_a_heavy_spring_as_it_does_alone(alone: str) -> None:
+    """10 g beside 10,000 t on a spring: the forces of the pendulum are below the tolerance of the spring's, its swing
+    is small beside that of the spring, which is slow. Own: a rigid pendulum (the bar stretches by 1e-5)."""
+    history = run_text(f"""*NODE
+1, 0, 0, 0
+2, 0.5, 0, 0
+3, 50, 0, 0
+4, 90, 0, 0
+*ELEMENT, TYPE=T3D2, ELSET=LINE
+1, 1, 2
+*ELEMENT, TYPE=SPRINGA, ELSET=SPRING
+2, 3, 4
+*ELEMENT, TYPE=MASS, ELSET=LIGHT
+3, 2
+*ELEMENT, TYPE=MASS, ELSET=HEAVY
+4, 4
+*SPRING, ELSET=SPRING
+
+1e7
+*MASS, ELSET=LIGHT
+0.01
+*MASS, ELSET=HEAVY
+1e7
+*MATERIAL, NAME=ROPE
+*ELASTIC
+1e9
+*SOLID SECTION, ELSET=LINE, MATERIAL=ROPE, STRAIN=ENGINEERING
+1e-5
+*BOUNDARY
+1, 1, 3
+3, 1, 3
+4, 2, 3
+*STEP, NLGEOM, INC=100000
+{alone}
+*DLOAD
+LIGHT, GRAV, 9.81, 0, 0, -1
+*CLOAD
+4, 1, 1e8
+*END STEP
+""")
+    swing = solve_ivp(
+        lambda _, y: (y[1], 9.81 / 0.5 * np.cos(y[0])), (0.0, 2.0), (0.0, 0.0), rtol=1e-10, atol=1e-12, dense_output=True
+    )
+    angle = swing.sol(history.time)[0]
+    x, z = history.u[:, 3] + 0.5, history.u[:, 5]
+    assert np.hypot(x - 0.5 * np.cos(angle), z + 0.5 * np.sin(angle)).max() < 0.01

@@ -384,25 +384,37 @@ def is_converged(
     return good | is_floor, flags
 
 
-OWN_SHARE = 0.01
-"""Largest residual of a node in statics, as a fraction of the load on it: a light cable beside a heavy structure has
-forces that are all below the tolerance of the whole."""
+OWN_SHARE, OWN_SHARE_IN_TIME = 1e-2, 1e-3
+"""Largest residual of a node in statics, as a fraction of the load on it, and in dynamics, of the load or its inertia:
+a light cable beside a heavy structure has forces that are all below the tolerance of the whole. Residuals of one sign
+add up in time."""
 NO_LOAD = 1e-12
 """Fraction of D below which the load on a node is none."""
 
 
-@kernel
-def is_left_alone(limits: Floats, norm: float, scale: float, memory: Floats, work: Scratch) -> bool:
-    """Whether the residual of a node is no small part of its own load, and not a rounding error of stiff bars."""
-    if norm <= limits[LIMIT.floor] and norm >= STALLED * memory[MEMORY.previous]:
-        return False
-    load, rest, least = work.load, work.residual, (NO_LOAD * scale) ** 2
+@inner_kernel
+def is_left_alone(
+    scheme: Coefficients, limits: Floats, norm: float, scale: float, iteration: int, problem: Problem, memory: Floats,
+    work: Scratch,
+) -> bool:  # fmt: skip
+    """Whether the residual of a node is no small part of its own load or inertia, and not a rounding error of stiff
+    bars. In dynamics this never ends a run: the last iteration allowed is enough."""
+    load, rest, inertia, a, mass = work.load, work.residual, work.inertia, work.a, problem.nodes.mass
+    is_diagonal, dynamic = is_lumped(problem), 1.0 if scheme.wm != 0.0 else 0.0
+    share = OWN_SHARE_IN_TIME**2 if scheme.wm != 0.0 else OWN_SHARE**2
+    least, noise, excess = (NO_LOAD * scale) ** 2, limits[LIMIT.floor] ** 2, 0.0
     for i in range(0, rest.shape[0], 3):
-        own = load[i] * load[i] + load[i + 1] * load[i + 1] + load[i + 2] * load[i + 2]
-        left = rest[i] * rest[i] + rest[i + 1] * rest[i + 1] + rest[i + 2] * rest[i + 2]
-        if own > least and left > OWN_SHARE * OWN_SHARE * own:
-            return True
-    return False
+        given, moved, left = 0.0, 0.0, 0.0
+        for dof in range(i, i + 3):
+            inside = dynamic * (mass[dof] * a[dof] if is_diagonal else inertia[dof])
+            given += load[dof] * load[dof]
+            moved += inside * inside
+            left += rest[dof] * rest[dof]
+        own = max(given, where(share * moved > noise, moved, 0.0))
+        excess = max(excess, where(own > least, left - share * own, 0.0))
+    is_floor = (norm <= limits[LIMIT.floor]) & (norm >= STALLED * memory[MEMORY.previous])
+    may_go_on = iteration < limits[LIMIT.iterations] if scheme.wm != 0.0 else True
+    return (excess > 0.0) & (not is_floor) & may_go_on
 
 
 @number_kernel

@@ -182,8 +182,9 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
                 if limits[LIMIT.relative] >= 0.0:
                     scale = scale_of(scheme, dt, travels, limits[LIMIT.ground], takes_part, problem, work)
                 good, flags = is_converged(limits, norm, scale, control[CONTROL.iteration], bars, motion, work)
-                if good and flags == 0 and scheme.wm == 0.0 and not on_arc:
-                    good = not is_left_alone(limits, norm, scale, memory, work)
+                if good and flags == 0:
+                    iteration = control[CONTROL.iteration]
+                    good = not is_left_alone(scheme, limits, norm, scale, iteration, problem, memory, work)
                 if good and on_arc:
                     good = not strays(arc, motion.u, work.u)
                     if not good:

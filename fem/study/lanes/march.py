@@ -36,7 +36,7 @@ from fem.solve.newton.groups import (
     Problem,
     Scratch,
 )
-from fem.solve.newton.iterate import begin, correct, halves, is_converged, residual, scale_of
+from fem.solve.newton.iterate import begin, correct, halves, is_converged, is_left_alone, residual, scale_of
 from fem.solve.newton.march import HUGE
 from fem.solve.newton.project import (
     acceleration_system,
@@ -420,6 +420,8 @@ def iterate(
             if common(limits[LIMIT.relative]) >= 0.0:
                 scale = scale_of(scheme, dt, False, 0.0, None, problem, work)
             good, special = is_converged(limits, norm, scale, iteration, bars, motion, work)
+            is_left = is_left_alone(scheme, limits, norm, scale, iteration, problem, memory, work)
+            good = good & ((special != 0) | (not is_left))
             asks = take_back(families, scheme, dt, iteration, asks & (not (good | waits)), limits, memory, work)
             if some(asks):
                 continue
