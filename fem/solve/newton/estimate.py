@@ -214,7 +214,8 @@ def node_of(part: float) -> int:
 def take_sizes(limits: Floats, elapsed: float, motion: Motion, work: Scratch) -> float:
     """Extents of the parts at the end of the increment into ``HIGH``, sizes of their motions into ``LOW``, at the first
     dofs of their nodes; returns the largest size."""
-    largest, origin = limits[LIMIT.least_size], motion.origin
+    origin = motion.origin
+    largest: float = limits[LIMIT.least_size]
     part, extents = origin[PART], origin[EXTENTS]
     for dof in range(work.u.shape[0]):
         is_grounded = part[dof] < 0.0
