@@ -146,8 +146,14 @@ def parser(asked: str = "") -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"fem {fem.__version__}")
     commands = top.add_subparsers(metavar="COMMAND", required=True)
     known = {name: add for add, names in COMMANDS.items() for name in names}
-    if asked and asked[0] != "-" and asked not in known:
-        load_installed()
+    is_named = asked != "" and asked[0] != "-"
+    if asked not in known and asked != "--version":
+        try:
+            load_installed()
+        except CommandError as error:
+            if is_named:
+                raise
+            top.epilog = f"{EXIT_CODES}\n\nnote: {error}"
     for name, extra in EXTRA.items():
         if name in known:
             raise CommandError(f"fem {name} is a command of the program: fem.register it by another name")

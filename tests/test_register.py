@@ -272,6 +272,18 @@ def test_an_installed_package_is_found_where_something_is_not_known(tmp_path, gr
 
 
 @pytest.mark.long
+def test_help_lists_the_commands_of_installed_packages(tmp_path):
+    """Each way to ask for it; one that cannot be imported is named below, and takes nothing else away."""
+    installed(tmp_path, EXAMPLE.read_text())
+    for asked in ([], ["--help"], ["-h"]):
+        assert "\n    count " in fem_there(tmp_path, *asked).stdout
+    (tmp_path / "soft_ground.py").write_text("import nothing_of_this_name\n")
+    told = fem_there(tmp_path, "--help")
+    assert told.returncode == 0 and "\n    run " in told.stdout, told.stderr
+    assert "note: the installed addition ground (soft_ground) cannot be loaded" in told.stdout
+
+
+@pytest.mark.long
 def test_a_quantity_alone_imports_an_installed_package(tmp_path):
     """In the deck, in a list of series, and beside a keyword of the same package, whichever comes first."""
     installed(tmp_path, EXAMPLE.read_text())

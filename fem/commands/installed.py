@@ -1,5 +1,6 @@
 """What others add: commands that are registered (``fem.register``), installed packages with an entry point of the group
-``fem``. These are imported only if a name is unknown without them, so that they do not slow down every start.
+``fem``. These are imported only if a name is unknown without them, or ``--help`` lists all: they would slow down every
+start.
 """
 
 from __future__ import annotations
