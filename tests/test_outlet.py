@@ -79,3 +79,32 @@ def test_an_error_is_raised_in_the_run_and_files_are_closed() -> None:
     with pytest.raises(OSError, match="No space left"):
         writer.close()
     assert sink.heard == ["0", "closed"]
+
+
+class Leaves(Slow):
+    """A sink whose function of the user ends the program, as ``sys.exit`` does."""
+
+    def notice(self, text: str) -> None:
+        raise SystemExit(text)
+
+
+def test_a_function_that_ends_the_program_does_not_leave_the_solver_waiting() -> None:
+    sink = Leaves()
+    writer = Writer([sink])
+    raised: list[BaseException] = []
+
+    def send() -> None:
+        try:
+            for number in range(3 * WAITING):
+                writer.notice(str(number))
+            writer.close()
+        except SystemExit as error:
+            raised.append(error)
+
+    sender = threading.Thread(target=send, daemon=True)
+    sender.start()
+    sender.join(PATIENCE)
+    assert not sender.is_alive() and [each.args for each in raised] == [("0",)]
+    with pytest.raises(SystemExit):
+        writer.close()
+    assert sink.heard == ["closed"]

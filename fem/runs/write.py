@@ -225,7 +225,7 @@ class Writer(Relay):
 
     def __init__(self, sinks: Sequence[Sink]) -> None:
         self._sinks = sinks
-        self._error: Exception | None = None
+        self._error: BaseException | None = None
         self._queue: Queue[tuple[Any, ...] | None] = Queue(WAITING)
         self._thread = threading.Thread(target=self._write, name="fem writer", daemon=True)
         self._thread.start()
@@ -254,7 +254,7 @@ class Writer(Relay):
     def _try(self, act: Callable[..., None], *what: Any) -> None:
         try:
             act(*what)
-        except Exception as error:
+        except BaseException as error:  # a thread that ended here would leave the solver waiting
             self._error = self._error or error
 
 
