@@ -84,7 +84,7 @@ def test_the_level_of_errors_fades_slowly(after, remembered):
     memory, limits, nothing = np.zeros(len(MEMORY)), np.zeros(len(LIMIT)), np.zeros(3)
     memory[MEMORY.level], memory[MEMORY.last_dt], limits[LIMIT.time_error] = 1.0, 1.0, 1.0
     limits[LIMIT.least_size], limits[LIMIT.exponent] = 1.0, 3.0
-    motion = group(memory=memory, u=nothing, origin=np.zeros((7, 3)), a=nothing, lagged=nothing)
+    motion = group(memory=memory, u=nothing, origin=np.zeros((8, 3)), a=nothing, lagged=nothing)
     problem = group(nodes=group(mask=nothing), bars=group(rods=nothing))
     loading = group(dt=np.ones(1), thermal_end=np.zeros((1, 0)))
     for _ in range(after):
