@@ -7,7 +7,7 @@ derivatives to 1e-11 or so. Nothing that is solved for is differenced.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -90,6 +90,23 @@ def as_powers(slope: Floats, value: Floats) -> Floats:
         return np.where(np.abs(slope - power * value) <= ROUND_OFF * np.abs(value), power * value, slope)
 
 
+def moved(its: Any, number: int) -> Floats:
+    """An array of dual numbers as the shadow of this number has it, to first order."""
+    slot, offset = 1 + number // len(OFFSETS), OFFSETS[number % len(OFFSETS)]
+    return np.asarray(its.array[..., 0] + offset * STEP * its.array[..., slot])
+
+
+def keep_slopes(its: Any, before: Any, parts: Sequence[Floats]) -> None:
+    """Takes the slopes that an array had ``before`` where the shadows, ``parts``, have still the numbers ``moved`` by
+    them: differences of these have the round-off of the numbers over the step."""
+    if its.array.shape != before.array.shape:
+        return
+    for slot in range(1, 1 + len(parts) // len(OFFSETS)):
+        numbers = range(len(OFFSETS) * (slot - 1), len(OFFSETS) * slot)
+        stays = np.all([parts[number] == moved(before, number) for number in numbers], axis=0)
+        its.array[..., slot] = np.where(stays, before.array[..., slot], its.array[..., slot])
+
+
 def empty(shape: Sequence[int], width: int) -> Any:
     return Duals(*shape, width)
 
@@ -117,8 +134,9 @@ def packed(groups: Sequence[Any], width: int, plain: Sequence[str] = ()) -> Any:
     return kind(**members)
 
 
-def packed_forces(models: Sequence[Groups], width: int) -> LaneForces | None:
-    """The groups of all families."""
+def packed_forces(models: Sequence[Groups], width: int, names: Collection[str]) -> LaneForces | None:
+    """The groups of the families of these names, whether they act or not: so all models with forces march in the same
+    machine code, which takes longer to compile than to run."""
     if models[0] is None:
         return None
     if others := [family.name for family in FAMILIES[len(LaneForces._fields) :]]:
@@ -126,7 +144,7 @@ def packed_forces(models: Sequence[Groups], width: int) -> LaneForces | None:
     found = []
     for place, family in enumerate(FAMILIES):
         groups = [groups[place] for groups in models if groups is not None]
-        found.append(packed(groups, width) if family.acts(groups[0]) else None)
+        found.append(packed(groups, width) if family.name in names else None)
     return LaneForces(*found)
 
 

@@ -35,7 +35,9 @@ from fem.study.sensitivity.duals import (
     STEP,
     NoDerivative,
     empty,
+    keep_slopes,
     like,
+    moved,
     packed,
     packed_forces,
     room_like,
@@ -136,6 +138,7 @@ class Differentiated(Run):
 
     kind = DifferentiatedStep
     shadows: Sequence[Shadow]
+    motion: Motion | None = None
 
     def differentiate_by(
         self, read: Callable[[Mapping[str, float]], Model], given: Mapping[str, float], parameters: Mapping[str, float],
@@ -184,10 +187,8 @@ class Differentiated(Run):
             raise
         step_run.close()
         for number, run in enumerate(self.shadows):
-            slot, offset = 1 + number // len(OFFSETS), OFFSETS[number % len(OFFSETS)]
             for name in Motion._fields:
-                part = getattr(self.motion, name).array
-                getattr(run.progress.motion, name)[...] = part[..., 0] + offset * STEP * part[..., slot]
+                getattr(run.progress.motion, name)[...] = moved(getattr(self.motion, name), number)
             run.progress.time, run.progress.increment = run.last.clock.end, self.progress.increment
 
     def small_motions(self) -> dict[str, tuple[float, Floats]]:
@@ -222,7 +223,11 @@ class Differentiated(Run):
         if any(each.coefficients != stage.coefficients for each in stages):
             raise NoDerivative(f"step {number}: a parameter changes the scheme, which has no derivative")
         self.problem = self._problem(stages)
-        self.motion = packed([each.progress.motion for each in its], width)
+        before, motions = self.motion, [each.progress.motion for each in its]
+        self.motion = packed(motions, width)
+        for name in Motion._fields if before is not None else ():
+            parts = [getattr(each, name) for each in motions[1:]]
+            keep_slopes(getattr(self.motion, name), getattr(before, name), parts)
         self.room = room_like(stage.work, width)
         self.room.state.array[:] = self.motion.state.array
         has_rods = bool(len(stage.bars.rods))  # the gaps of rods, which have derivatives, are part of the tangent
@@ -252,7 +257,7 @@ class Differentiated(Run):
         return Problem(
             side_by_side([each.nodes for each in stages]), side_by_side([each.bars for each in stages]),
             side_by_side([each.system.springs for each in stages]),
-            packed_forces([each.system.families for each in stages], self.width), stage.system.is_passive,
+            packed_forces([each.system.families for each in stages], self.width, VERIFIED), stage.system.is_passive,
             side_by_side([each.equations for each in stages]), NO_ROPES, choice.solver, choice.tree,
             side_by_side([each.choice.plan for each in stages]),
         )  # fmt: skip
