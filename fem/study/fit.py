@@ -37,7 +37,7 @@ from fem.show.style import save_png
 from fem.study.figures import residuals
 from fem.study.points import number, parameter_of
 from fem.study.question import Answer, Job
-from fem.study.sensitivity.derivatives import differentiated
+from fem.study.sensitivity.derivatives import WILD, differentiated
 from fem.study.sensitivity.duals import MOST, NoDerivative
 from fem.study.table import write_columns
 from fem.study.tracks import Given, Measured, Observed, read_cases, read_record
@@ -164,6 +164,8 @@ class Runs:
                 self._note_failure(verdict_of(error), point)
             values.append(found[0])
             slopes.append(found[1] * rates)
+            if np.nanmax(np.abs(slopes[-1]), initial=0.0) > WILD * np.nanmax(np.abs(values[-1]), initial=1e-300):
+                raise NoDerivative("those of the runs grow without bound: the motion is chaotic, or a line snaps taut")
         self.count += len(records)
         self._bound_failures()
         return values, slopes

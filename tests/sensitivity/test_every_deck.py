@@ -33,7 +33,7 @@ from fem.study.tracks import Track, table_names, tracked
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(is_plain(), reason="dual numbers need our own compiler")]
 INPUTS = Path("inputs")
-TOLERANCE, ASSEMBLED = 1e-6, 1e-3
+TOLERANCE, ASSEMBLED = 1e-6, 1e-2
 """Of the largest derivative of a quantity (of all nodes or elements, in the whole copy). The first row of a run is not
 solved for: its numbers are those of the assembly, which is differenced. In bars of steel their strains, 1e-6, have the
 round-off of places, 1e-16 of the size of the model, over 2e-5, the step of these differences."""
@@ -86,8 +86,8 @@ DECKS = {
     # the accelerations with which a motion begins are differenced, and so are tensions until they are forgotten
     "lazy_wave": Copy("heave span upper buoyant lower modules EA EI", tolerance=3e-6),
     "lazy_wave_laid": Copy("length heave period", tolerance=1e-5),
-    # not EA: it changes tensions by 2e-4 of themselves, and differences are known to 1e-4 of that
-    "measured_wave": Copy("free gravity EI mass float marker"),
+    # not EA: it changes tensions by 2e-4 of themselves, and differences are known to 1e-4 of that; by EI to 1e-6
+    "measured_wave": Copy("free gravity EI mass float marker", tolerance=3e-6),
     "moored_buoy": Copy("offset"),
     "moored_platform": Copy("surge heave slow fast side"),
     "moored_spar": Copy("draught chain push ballast hull"),

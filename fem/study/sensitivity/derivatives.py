@@ -30,6 +30,8 @@ from fem.study.sensitivity.run import Differentiated
 from fem.study.tracks import Track, table_names
 from fem.study.trajectory import size_of
 
+WILD = 100.0
+"""Growth of derivatives at which they tell nothing of changes of 1 %: it is told, and nothing is fitted by them."""
 STILL = 1e-9
 """A displacement that is smaller, as a fraction of the model's size, is round-off."""
 

@@ -24,7 +24,7 @@ from fem.study.certainty.files import in_columns, known, run_with_bars, shown
 from fem.study.certainty.numbers import common
 from fem.study.points import parameter_of
 from fem.study.sensitivity import derivatives
-from fem.study.sensitivity.derivatives import Derivatives, differentiating
+from fem.study.sensitivity.derivatives import WILD, Derivatives, differentiating
 from fem.study.sensitivity.figures import tornado
 from fem.study.sensitivity.uncertain import InputBar, input_bars, read_ranges, representative
 from fem.study.tracks import table_names
@@ -32,8 +32,6 @@ from fem.study.tracks import table_names
 KINDS = {"nodes": "n", "elements": "e"}
 MOST_TOLD = 24
 """Lines of derivatives on the console."""
-WILD = 100.0
-"""Growth of derivatives that is told."""
 
 
 def run_with_derivatives(
