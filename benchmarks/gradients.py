@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -122,7 +123,7 @@ def measure(study: Study, by: Sequence[str], rounds: int, folder: Path) -> tuple
         watch, found, began = Watch(), None, time.process_time()
         model = read_model(deck)
         if is_with:
-            solving, results = differentiating(deck_reader(deck, by), model, by, {}, study.names)
+            solving, results = differentiating(partial(deck_reader, deck), model, by, {}, study.names)
             solving(model, watch, Requests(fields=False))
             loop, found = time.process_time() - watch.began, results()
         else:

@@ -87,8 +87,11 @@ class OutlineReader:
                     found = self.last(overrides)
                     self._outlines.insert(0, self.last)
                     return found
-        self.last = None
-        return read_file(self._path, overrides, self._stored)
+        is_traced, self.last = self.last is not None, None
+        model = read_file(self._path, overrides, self._stored)
+        if not is_traced:  # it has no mistakes, so no other reading of it can be traced either
+            self._tries = MOST_OUTLINES
+        return model
 
     def _trace(self, overrides: Mapping[str, float]) -> Outline | None:
         """The outline of a reading. None if it has mistakes, or uses the numbers in a way that cannot be traced."""

@@ -200,6 +200,33 @@ class StepRun(StepState):
 
     def open(self) -> None:
         """Initialise the step: a consistent state, and the first row of output."""
+        carried, stage, shown, instant = self.start_up()
+        motion, now = self.progress.motion, self.clock.start
+        jumped = motion.u.copy()
+        self.watch.open(motion)
+        self.momenta.open(stage, motion)
+        self.sink.begin(self.start)
+        for text in self.notices:
+            self.sink.notice(of_step(self.number, text))
+        self.has_begun = True
+        self.tell_broken(self.whole.fallen)
+        first = record(stage, 1, self.nodes, self.elements)
+        numbers = outcome.numbers_in(first) + 4 + 3 * int(np.count_nonzero(stage.environment.supports.supported))
+        numbers += len(self.thermal) if self.system.expansions else 0
+        self.longest = max(1, min(LONGEST_CHUNK, CHUNK_NUMBERS // numbers))
+        motion.u[:] = carried  # U, E, S, N and T of increment 0 are those before the supports jump
+        error, self.thermal = motion.energies[ENERGY.error0], instant.thermal_end[0]
+        note_increment(0, 0, 0.0, 0.0, 0, error, shown.problem, self.thermal, motion, first)
+        self._send_rows(first, np.zeros(1, np.int64), np.array([now]), np.zeros(1))
+        self._send_frame(is_end=False)
+        motion.u[:] = jumped
+        self.path, self.has_jumped = path_of(self, bool(self.watched)), not may_lose(stage)
+        if self.at_start:
+            self.at_start.tell()
+
+    def start_up(self) -> tuple[Floats, StepSystem, StepSystem, Loading]:
+        """A consistent state, and its energies. Displacements before supports jump; the stage for the states of ropes,
+        and that whose numbers are shown; loads at the start."""
         stage, motion, now = self.stage, self.progress.motion, self.clock.start
         if self.clock.is_static and stage.coefficients.extrapolation:
             self.notify("EXTRAPOLATION uses velocities, which a static step does not have: it has no effect here")
@@ -223,27 +250,8 @@ class StepRun(StepState):
         start.open_energies(stage, motion, instant, is_first and np.array_equal(jumped, carried), goes_on)
         self.whole.lags = stage.coefficients.lags
         shown = self.at_start.open(motion, is_first) if self.at_start else stage
-        self.watch.open(motion)
-        self.momenta.open(stage, motion)
         self.whole.has_started = True
-        self.sink.begin(self.start)
-        for text in self.notices:
-            self.sink.notice(of_step(self.number, text))
-        self.has_begun = True
-        self.tell_broken(self.whole.fallen)
-        first = record(stage, 1, self.nodes, self.elements)
-        numbers = outcome.numbers_in(first) + 4 + 3 * int(np.count_nonzero(stage.environment.supports.supported))
-        numbers += len(self.thermal) if self.system.expansions else 0
-        self.longest = max(1, min(LONGEST_CHUNK, CHUNK_NUMBERS // numbers))
-        motion.u[:] = carried  # U, E, S, N and T of increment 0 are those before the supports jump
-        error, self.thermal = motion.energies[ENERGY.error0], instant.thermal_end[0]
-        note_increment(0, 0, 0.0, 0.0, 0, error, shown.problem, self.thermal, motion, first)
-        self._send_rows(first, np.zeros(1, np.int64), np.array([now]), np.zeros(1))
-        self._send_frame(is_end=False)
-        motion.u[:] = jumped
-        self.path, self.has_jumped = path_of(self, bool(self.watched)), not may_lose(stage)
-        if self.at_start:
-            self.at_start.tell()
+        return carried, stage, shown, instant
 
     def close(self, error: BaseException | None = None) -> None:
         """Ends the step: notices, and the last field of a step that failed. Its chunks are not kept any longer: objects

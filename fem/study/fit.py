@@ -155,7 +155,8 @@ class Runs:
             question, own = self._questions[record], {**self._own[record], **named}
             try:
                 model = self._deck.model(own)
-                found = differentiated(self._deck.model, model, list(named), own, question.series).by(question.of)
+                run = differentiated(lambda _: self._deck.model, model, list(named), own, question.series)
+                found = run.by(question.of)
             except NoDerivative:
                 raise
             except FemError as error:

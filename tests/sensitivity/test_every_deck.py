@@ -16,6 +16,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -219,7 +220,7 @@ def compare(name: str, its: Copy) -> dict[str, tuple[float, float, float]]:
     by, names = drawn(name, its)
     read = Reader(name, its, by)
     model = read({})
-    found = differentiated(read, model, by, {}, names)
+    found = differentiated(partial(Reader, name, its), model, by, {}, names)
     told: dict[str, tuple[float, float, float]] = {}
     size = sizes(found, names)
     for place, parameter in enumerate(by):
@@ -302,7 +303,7 @@ def test_a_deck_without_derivatives_says_why(name):
     by, why = REFUSED[name]
     model = read_model(INPUTS / f"{name}.inp")
     with pytest.raises(NoDerivative, match=why):
-        differentiated(deck_reader(INPUTS / f"{name}.inp", [by]), model, [by], {}, table_names(model)[:1])
+        differentiated(partial(deck_reader, INPUTS / f"{name}.inp"), model, [by], {}, table_names(model)[:1])
 
 
 def test_no_deck_with_parameters_is_left_out():

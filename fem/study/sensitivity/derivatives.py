@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from fem.solve.loop import begin
 from fem.study.certainty.numbers import asked, common, statistic
 from fem.study.points import parameter_of
 from fem.study.sensitivity.duals import MOST, NoDerivative, slopes
-from fem.study.sensitivity.run import Differentiated
+from fem.study.sensitivity.run import Differentiated, Reader
 from fem.study.tracks import Track, table_names
 from fem.study.trajectory import size_of
 
@@ -127,12 +127,12 @@ def series_in(names: Sequence[str], model: Model) -> list[str]:
 
 
 def differentiating(
-    read: Callable[[Mapping[str, float]], Model], model: Model, by: Sequence[str], given: Mapping[str, float],
+    reader: Reader, model: Model, by: Sequence[str], given: Mapping[str, float],
     names: Sequence[str],
 ) -> tuple[Callable[..., None], Callable[[], Derivatives]]:  # fmt: skip
     """A function in place of ``solve.loop.solve``, and one that returns what it has found.
 
-    read   a model for values of parameters;  model: that of the ``given`` values
+    model  that of the ``given`` values
     by     parameters, each of which changes while the others are held: none follows from another one, as it may in the
            deck;  names: of numbers over time
 
@@ -147,7 +147,7 @@ def differentiating(
 
     def solve(model: Model, sink: Sink, requests: Requests, checkpoints: Checkpoints | None = None) -> None:
         run = begin(Differentiated, model, sink, replace(requests, record_all=True), checkpoints)
-        run.differentiate_by(read, {**given, **values}, values, names)
+        run.differentiate_by(reader, {**given, **values}, values, names)
         made.append(run)
         run.run()
 
@@ -180,15 +180,15 @@ def sensitivity(
     model = read_model(deck, given)
     by = [parameter_of(model, name) for name in by]
     series = table_names(model) if names is None else tuple(dict.fromkeys(series_in(names, model)))
-    return differentiated(deck_reader(deck, by), model, by, given, series, solver)
+    return differentiated(partial(deck_reader, deck), model, by, given, series, solver)
 
 
 def differentiated(
-    read: Callable[[Mapping[str, float]], Model], model: Model, by: Sequence[str], given: Mapping[str, float],
+    reader: Reader, model: Model, by: Sequence[str], given: Mapping[str, float],
     series: Sequence[str], solver: str = "AUTO",
 ) -> Derivatives:  # fmt: skip
     """Runs a model; arguments as of ``differentiating``."""
-    solve, found = differentiating(read, model, by, given, series)
+    solve, found = differentiating(reader, model, by, given, series)
     solve(model, SilentSink(), Requests(solver.upper(), fields=False))
     return found()
 

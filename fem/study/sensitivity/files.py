@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ def run_with_derivatives(
         run_with_bars(deck, output, given, solver=solver, **options)
         found = derivatives.sensitivity(deck, by, None, given, solver)
     else:
-        solving, results = differentiating(deck_reader(deck, by), model, by, given, names)
+        solving, results = differentiating(partial(deck_reader, deck), model, by, given, names)
         run_to_files(deck, output, given, solver=solver, solving=solving, **options)
         found = results()
     chosen = representative(found)

@@ -8,9 +8,9 @@ are automatic, they keep their fractions of the step, and the choice of these is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -50,6 +50,8 @@ from fem.study.sensitivity.duals import (
 from fem.study.sensitivity.march import OUTCOME, STOPPED, WHERE, WORST, KnownForces, march_duals
 from fem.study.tracks import SeriesSink, Track
 
+Reader: TypeAlias = Callable[[Collection[str]], Callable[[Mapping[str, float]], Model]]
+"""From the parameters that vary to a function that reads a model for values of parameters."""
 NUMBERS = ("increments", "kinematics", "values")
 """Fields of a record that are numbers of increments."""
 POOR, LOST = 1e-8, 1e-2
@@ -92,7 +94,7 @@ class Shadow(Run):
         super().__init__(model, self.found_in, Requests(solver, fields=False))
 
     def follow(self, step_run: StepRun) -> None:
-        step_run.open()
+        step_run.start_up()
         self.last = step_run
 
     def instants(self, of: StepRun, times: Floats, steps: Floats) -> tuple[Floats, Floats]:
@@ -141,14 +143,14 @@ class Differentiated(Run):
     motion: Motion | None = None
 
     def differentiate_by(
-        self, read: Callable[[Mapping[str, float]], Model], given: Mapping[str, float], parameters: Mapping[str, float],
-        names: Sequence[str],
-    ) -> None:  # fmt: skip
-        """Makes the shadows. ``read`` a model for values of parameters, of which some are ``given``; ``names`` of the
-        numbers over time. NoDerivative: a parameter changes more than numbers."""
+        self, reader: Reader, given: Mapping[str, float], parameters: Mapping[str, float], names: Sequence[str]
+    ) -> None:
+        """Makes the shadows. ``given``: values of parameters; ``names`` of the numbers over time.
+        NoDerivative: a parameter changes more than numbers."""
         self.parameters, self.width, shadows = dict(parameters), width_of(len(parameters)), list[Shadow]()
         self.scales = np.array([abs(value) or 1.0 for value in parameters.values()])
         for (name, value), scale in zip(parameters.items(), self.scales.tolist(), strict=True):
+            read = reader([name])
             for offset in OFFSETS:
                 try:
                     model = read({**given, name: value + offset * STEP * scale})
@@ -175,9 +177,9 @@ class Differentiated(Run):
             run._step(number, run.model.steps[number - 1])
 
     def follow(self, step_run: StepRun) -> None:
-        step_run.open()
         for run in self.shadows:
             run._step(step_run.number, run.model.steps[step_run.number - 1])
+        step_run.open()
         self._open(step_run)
         try:
             while not step_run.clock.is_finished:
