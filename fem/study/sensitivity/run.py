@@ -140,7 +140,7 @@ class Differentiated(Run):
 
     kind = DifferentiatedStep
     shadows: Sequence[Shadow]
-    motion: Motion | None = None
+    motion: Any = None
 
     def differentiate_by(
         self, reader: Reader, given: Mapping[str, float], parameters: Mapping[str, float], names: Sequence[str]
