@@ -68,6 +68,7 @@ class Memory(NamedTuple):
 
     last_residual: int  # last converged |R|
     smallest_scale: int  # smallest converged D (0: none yet)
+    lightest: int  # square of the least load or inertia of a node, when residuals were last compared with it (0: none)
     previous: int  # |R| of the iteration before
     forcing: int  # relative accuracy of the next iterative linear solve
     spent: int  # iterations of conjugate gradients so far

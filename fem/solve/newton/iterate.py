@@ -11,7 +11,7 @@ import math
 from fem.arrays import Floats
 from fem.assembly.equations import condense, expand
 from fem.compiled import called_kernel, inner_kernel, kernel, number_kernel
-from fem.compiled.lanes import common, some, where
+from fem.compiled.lanes import common, every, some, where
 from fem.forces.bar import GAP, INV_LENGTH, PULL, Bars, P, other_leg
 from fem.forces.laws import LEG
 from fem.solve.newton import groups
@@ -390,6 +390,11 @@ a light cable beside a heavy structure has forces that are all below the toleran
 add up in time."""
 NO_LOAD = 1e-12
 """Fraction of D below which the load on a node is none."""
+FAR = 1e300
+"""Larger than the square of any load."""
+SURE = 0.1
+"""Fraction of what the lightest node may have, up to which residuals are not compared node by node: loads on a node
+change by less from one increment to the next."""
 
 
 @inner_kernel
@@ -402,8 +407,9 @@ def is_left_alone(
     load, rest, inertia, a, mass = work.load, work.residual, work.inertia, work.a, problem.nodes.mass
     is_diagonal, dynamic = is_lumped(problem), 1.0 if scheme.wm != 0.0 else 0.0
     share = OWN_SHARE_IN_TIME**2 if scheme.wm != 0.0 else OWN_SHARE**2
-    least, noise, excess = (NO_LOAD * scale) ** 2, limits[LIMIT.floor] ** 2, 0.0
-    for i in range(0, rest.shape[0], 3):
+    least, noise, excess, lightest = (NO_LOAD * scale) ** 2, limits[LIMIT.floor] ** 2, 0.0, FAR
+    is_sure = 3.0 * norm * norm <= SURE**2 * share * memory[MEMORY.lightest]
+    for i in range(0, 0 if every(is_sure) else rest.shape[0], 3):
         given, moved, left = 0.0, 0.0, 0.0
         for dof in range(i, i + 3):
             inside = dynamic * (mass[dof] * a[dof] if is_diagonal else inertia[dof])
@@ -412,9 +418,11 @@ def is_left_alone(
             left += rest[dof] * rest[dof]
         own = max(given, where(share * moved > noise, moved, 0.0))
         excess = max(excess, where(own > least, left - share * own, 0.0))
+        lightest = min(lightest, where(own > least, own, FAR))
+    memory[MEMORY.lightest] = where(is_sure, memory[MEMORY.lightest], where(lightest < FAR, lightest, 0.0))
     is_floor = (norm <= limits[LIMIT.floor]) & (norm >= STALLED * memory[MEMORY.previous])
     may_go_on = iteration < limits[LIMIT.iterations] if scheme.wm != 0.0 else True
-    return (excess > 0.0) & (not is_floor) & may_go_on
+    return (excess > 0.0) & (not (is_sure | is_floor)) & may_go_on
 
 
 @number_kernel
