@@ -53,7 +53,7 @@ their moments and torque, for tables the spins of both bars as their elements ru
 SLOTS, NUMBERS, ROW = 5, 11, 11
 """Nodes of an angle; its numbers d1, d2, a1, a2, q; the row of the work array that is its force."""
 AFTER, BEFORE, MIDDLE, RATE = 0, 1, 2, 3
-"""Rows of ``numbers``."""
+"""Rows of ``trials``."""
 # Entries of ``coupling``: C times the part of l over the natural length of a bar, and this length, of both bars
 PULL1, PULL2, LENGTH1, LENGTH2 = 0, 1, 2, 3
 
@@ -81,7 +81,7 @@ class Twisted(NamedTuple):
     first     (1,)     its first state;  begun: its states in the deck
     room      (12, 15)  work array: a matrix over the numbers of an angle (d1, d2, a1, a2, q), and a row
     wide      (15, 15)  work array: this matrix over x, y, z of the nodes
-    forms     (10, 11)  work array: linear forms over these numbers;  numbers (4, 11): the numbers, in four places
+    forms     (10, 11)  work array: linear forms over these numbers;  trials (4, 11): these numbers, in four places
     """
 
     nodes: Ints
@@ -109,7 +109,7 @@ class Twisted(NamedTuple):
     room: Floats
     wide: Floats
     forms: Floats
-    numbers: Floats
+    trials: Floats
 
 
 class Angle(NamedTuple):
@@ -187,7 +187,7 @@ def write(at: int, v: Vector, x: Floats) -> None:
 @inner_kernel
 def add_numbers(row: int, factor: float, k: int, x: Floats, group: Twisted) -> None:
     """Adds to the numbers of an angle in a row what displacements x, or their rates, do to them, times ``factor``."""
-    numbers, nodes = group.numbers, group.nodes
+    numbers, nodes = group.trials, group.nodes
     add_row(row, 0, factor, difference(0, k, x, nodes), numbers)
     add_row(row, 3, factor, difference(1, k, x, nodes), numbers)
     if group.beside[k] == 1:
@@ -200,17 +200,17 @@ def add_numbers(row: int, factor: float, k: int, x: Floats, group: Twisted) -> N
 def put_numbers(row: int, k: int, u: Floats, state: Floats, group: Twisted) -> None:
     """Writes the numbers of an angle in a displaced position, spins since the start of the increment."""
     for i in range(NUMBERS):
-        group.numbers[row, i] = group.vectors[k, i]
+        group.trials[row, i] = group.vectors[k, i]
     for end in range(2):
         a0 = state[group.first[0] + OF_FRAME * group.frames[k, end] + 6]
-        group.numbers[row, 6 + end] = -group.turns[k, end] * a0
+        group.trials[row, 6 + end] = -group.turns[k, end] * a0
     add_numbers(row, 1.0, k, u, group)
 
 
 @inner_kernel
 def angle_at(row: int, k: int, state: Floats, group: Twisted) -> Angle:
     """Geometry for the numbers d1, d2, a1, a2 of a row, on a body q instead of a1."""
-    z = group.numbers[row]
+    z = group.trials[row]
     d1, d2, a1, a2, q = read(0, z), read(3, z), z[6], z[7], read(8, z)
     first, own = group.first[0], group.first[0] + OF_FRAME * group.spin.shape[0] + OF_ANGLE * k
     at1, at2 = first + OF_FRAME * group.frames[k, 0], first + OF_FRAME * group.frames[k, 1]
@@ -528,7 +528,7 @@ def evaluate(trial: Trial, group: Twisted, force: Floats, flow: Floats, tangent:
     """Forces of all angles (see the heading of the file). Infinite if a line is folded, or has turned too far."""
     if not begin(trial, group, force):
         return math.inf
-    energy, room, forms, numbers, state = 0.0, group.room, group.forms, group.numbers, trial.state0
+    energy, room, forms, numbers, state = 0.0, group.room, group.forms, group.trials, trial.state0
     has_tangent = tangent.block.shape[0] > 0
     for k in range(group.nodes.shape[0]):
         put_numbers(AFTER, k, trial.u1, state, group)
@@ -572,7 +572,7 @@ def evaluate(trial: Trial, group: Twisted, force: Floats, flow: Floats, tangent:
 @inner_kernel
 def keep_energy(k: int, stored: float, least: float, group: Twisted) -> None:
     """Adds to the force of an increment what it lacks to do the work ``stored``; spins count as lengths."""
-    room, numbers, square = group.room, group.numbers, 0.0
+    room, numbers, square = group.room, group.trials, 0.0
     for i in range(NUMBERS):
         change = numbers[AFTER, i] - numbers[BEFORE, i]
         stored -= room[ROW, i] * change
@@ -603,7 +603,7 @@ def note(k: int, own: int, x: Angle, group: Twisted, state: Floats) -> None:
 def resist(k: int, has_tangent: bool, trial: Trial, group: Twisted, force: Floats, flow: Floats) -> None:
     """Forces of BETA: the rates of k1, k2 and m times viscosities, along their gradients at the place foreseen. Adds
     their tangent to the work array."""
-    room, forms, numbers, ahead = group.room, group.forms, group.numbers, trial.ahead
+    room, forms, numbers, ahead = group.room, group.forms, group.trials, trial.ahead
     put_numbers(MIDDLE, k, trial.u0, trial.state0, group)
     add_numbers(MIDDLE, ahead, k, trial.v0, group)
     add_numbers(MIDDLE, 0.5 * ahead * ahead, k, trial.a0, group)
@@ -657,7 +657,7 @@ def strain_rates(row: int, k: int, state: Floats, group: Twisted) -> None:
 @kernel
 def write_rates(moved: Floats, u: Floats, state: Floats, group: Twisted, found: Floats) -> None:
     """As ``rates_of``, in ``found``."""
-    numbers, forms = group.numbers, group.forms
+    numbers, forms = group.trials, group.forms
     for k in range(group.nodes.shape[0]):
         for i in range(NUMBERS):
             numbers[RATE, i] = 0.0

@@ -225,8 +225,8 @@ class StepRun(StepState):
             self.at_start.tell()
 
     def start_up(self) -> tuple[Floats, StepSystem, StepSystem, Loading]:
-        """A consistent state, and its energies. Displacements before supports jump; the stage for the states of ropes,
-        and that whose numbers are shown; loads at the start."""
+        """Makes the state consistent, and opens its energies. Returns the displacements before supports jump, the stage
+        for the states of ropes, that whose numbers are shown, and the loads at the start."""
         stage, motion, now = self.stage, self.progress.motion, self.clock.start
         if self.clock.is_static and stage.coefficients.extrapolation:
             self.notify("EXTRAPOLATION uses velocities, which a static step does not have: it has no effect here")

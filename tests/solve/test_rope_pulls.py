@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from fem.solve.ropes import events
@@ -105,7 +105,8 @@ def test_a_search_without_end_is_given_up(monkeypatch):
 @settings(max_examples=200)
 @given(st.floats(1e-6, 1e6), st.floats(-1e6, 1e6), st.booleans())
 def test_a_lone_pull_is_what_it_is_beside_another(compliance, right, one_sided):
-    """Of a bar that has nothing to do with it, as heavy and as loaded."""
+    """Of a bar that has nothing to do with it, as heavy and as loaded. Quotients of still smaller numbers underflow."""
+    assume(right == 0.0 or abs(right) > 1e-290)
     pull, acts = complementarity(np.array([[compliance]]), np.array([right]), np.array([one_sided]))
     both, act = complementarity(compliance * np.eye(2), np.full(2, right), np.full(2, one_sided))
     assert acts[0] == act[0] and pull[0] == pytest.approx(both[0], rel=1e-15, abs=0.0)
