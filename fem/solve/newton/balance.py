@@ -25,7 +25,14 @@ from fem.forces.families import element_values, write_masses
 from fem.forces.laws import BILINEAR, fraction
 from fem.forces.protocol import GIVEN, PULLED, SPENT, TAKEN, WEIGHT
 from fem.forces.springs import elongation
-from fem.solve.newton.evaluate import is_lumped, multiply_dampings, multiply_masses, multiply_masses_with, turning_work
+from fem.solve.newton.evaluate import (
+    is_lumped,
+    keep_forces,
+    multiply_dampings,
+    multiply_masses,
+    multiply_masses_with,
+    turning_work,
+)
 from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Ledger, Loading, Motion, Nodes, Problem, Scratch
 from fem.solve.newton.project import projected_work
 from fem.solve.schemes import Coefficients
@@ -91,13 +98,7 @@ def take_over(lags: bool, problem: Problem, motion: Motion, work: Scratch) -> No
         motion.u[dof] = work.u[dof]
         motion.v[dof] = work.v[dof]
         motion.a[dof] = work.a[dof]
-        motion.force[dof] = work.force[dof]
-    for dof in range(work.flow.shape[0]):
-        motion.flow[dof] = work.flow[dof]
-    for k in range(work.state.shape[0]):
-        motion.state[k] = work.state[k]
-    for k in range(work.power.shape[0]):
-        motion.power[k] = work.power[k]
+    keep_forces(motion, work)
     has_equations = problem.equations.slave.shape[0] > 0
     for dof in range(work.u.shape[0]):
         if nodes.dof_kind[dof] == 0 or has_equations:

@@ -97,6 +97,19 @@ def evaluate_instant(
     return energy
 
 
+@inner_kernel
+def keep_forces(motion: Motion, work: Scratch) -> None:
+    """Accepts the forces of the trial state, and what families remember of it."""
+    for dof in range(work.force.shape[0]):
+        motion.force[dof] = work.force[dof]
+    for dof in range(work.flow.shape[0]):
+        motion.flow[dof] = work.flow[dof]
+    for k in range(work.state.shape[0]):
+        motion.state[k] = work.state[k]
+    for k in range(work.power.shape[0]):
+        motion.power[k] = work.power[k]
+
+
 @kernel
 def evaluate_state(scheme: Coefficients, loading: Loading, problem: Problem, motion: Motion, work: Scratch) -> None:
     """``motion`` becomes the trial state, with its force, and with loads and C v at the start of ``loading``."""
@@ -107,14 +120,7 @@ def evaluate_state(scheme: Coefficients, loading: Loading, problem: Problem, mot
             work.multiplier[e] = motion.multiplier[e]
     now: float = loading.time[0]
     evaluate_instant(scheme, 1.0, now, loading.thermal_end[0], problem, motion, work)
-    for dof in range(motion.force.shape[0]):
-        motion.force[dof] = work.force[dof]
-    for dof in range(motion.flow.shape[0]):
-        motion.flow[dof] = work.flow[dof]
-    for k in range(motion.power.shape[0]):
-        motion.power[k] = work.power[k]
-    for k in range(motion.state.shape[0]):
-        motion.state[k] = work.state[k]
+    keep_forces(motion, work)
     combine(loading.vectors, loading.factors, 0, work.load)
     inertia_forces(problem, motion.v, motion.a, work.inertia, work.damping_force)
 

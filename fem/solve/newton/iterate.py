@@ -399,16 +399,16 @@ change by less from one increment to the next."""
 
 @inner_kernel
 def is_left_alone(
-    scheme: Coefficients, limits: Floats, norm: float, scale: float, iteration: int, problem: Problem, memory: Floats,
-    work: Scratch,
+    asked: bool, scheme: Coefficients, limits: Floats, norm: float, scale: float, iteration: int, problem: Problem,
+    memory: Floats, work: Scratch,
 ) -> bool:  # fmt: skip
     """Whether the residual of a node is no small part of its own load or inertia, and not a rounding error of stiff
-    bars. In dynamics this never ends a run: the last iteration allowed is enough."""
+    bars, where this is asked. In dynamics this never ends a run: the last iteration allowed is enough."""
     load, rest, inertia, a, mass = work.load, work.residual, work.inertia, work.a, problem.nodes.mass
     is_diagonal, dynamic = is_lumped(problem), 1.0 if scheme.wm != 0.0 else 0.0
     share = OWN_SHARE_IN_TIME**2 if scheme.wm != 0.0 else OWN_SHARE**2
     least, noise, excess, lightest = (NO_LOAD * scale) ** 2, limits[LIMIT.floor] ** 2, 0.0, FAR
-    is_sure = 3.0 * norm * norm <= SURE**2 * share * memory[MEMORY.lightest]
+    is_sure = (not asked) | (3.0 * norm * norm <= SURE**2 * share * memory[MEMORY.lightest])
     for i in range(0, 0 if every(is_sure) else rest.shape[0], 3):
         given, moved, left = 0.0, 0.0, 0.0
         for dof in range(i, i + 3):

@@ -184,7 +184,7 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
                 good, flags = is_converged(limits, norm, scale, control[CONTROL.iteration], bars, motion, work)
                 if good and flags == 0:
                     iteration = control[CONTROL.iteration]
-                    good = not is_left_alone(scheme, limits, norm, scale, iteration, problem, memory, work)
+                    good = not is_left_alone(True, scheme, limits, norm, scale, iteration, problem, memory, work)
                 if good and on_arc:
                     good = not strays(arc, motion.u, work.u)
                     if not good:

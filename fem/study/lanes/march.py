@@ -420,8 +420,8 @@ def iterate(
             if common(limits[LIMIT.relative]) >= 0.0:
                 scale = scale_of(scheme, dt, False, 0.0, None, problem, work)
             good, special = is_converged(limits, norm, scale, iteration, bars, motion, work)
-            is_left = is_left_alone(scheme, limits, norm, scale, iteration, problem, memory, work)
-            good = good & ((special != 0) | (not is_left))
+            asked = good & (special == 0)
+            good = good & (not is_left_alone(asked, scheme, limits, norm, scale, iteration, problem, memory, work))
             asks = take_back(families, scheme, dt, iteration, asks & (not (good | waits)), limits, memory, work)
             if some(asks):
                 continue
