@@ -268,6 +268,7 @@ def test_a_record_of_any_size_can_be_written_again(tmp_path: Path) -> None:
 
 def test_a_sweep_without_room_to_sort_its_table_says_so(here: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     """Its rows stay as they came, and are taken up by the next start."""
+
     def full(*_: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "out/sweep.csv")
 
