@@ -145,6 +145,7 @@ SLOPES: dict[Any, Callable[..., Any]] = {
     math.sin: lambda builder, call, x, f: call(math.cos, x),
     math.cos: lambda builder, call, x, f: builder.fneg(call(math.sin, x)),
     math.asin: slope_of_arcsine,
+    math.atan: lambda builder, call, x, f: builder.fdiv(NUMBER(1.0), builder.fadd(NUMBER(1.0), builder.fmul(x, x))),
     math.exp: lambda builder, call, x, f: f,
     math.expm1: lambda builder, call, x, f: builder.fadd(f, NUMBER(1.0)),
     math.log1p: lambda builder, call, x, f: builder.fdiv(NUMBER(1.0), builder.fadd(NUMBER(1.0), x)),

@@ -230,6 +230,7 @@ class StepState:
         self.nodes, self.elements = everything if run.requests.record_all else (schedule.nodes, schedule.elements)
         if len(run.breaks.watched):
             self.elements = np.union1d(self.elements, run.breaks.watched)
+        self.kept_nodes = self.nodes
         self.thermal = np.zeros(len(run.system.bars.nodes))
         self.notices: dict[str, None] = {}
         self.has_begun, self.patience = False, Patience(self.notify)

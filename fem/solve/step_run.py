@@ -414,7 +414,7 @@ class StepRun(StepState):
             times, steps = times[: last + 1], steps[:last]
         chunk = loading(self.stage, self.progress.motion, times, steps)
         self.marches = tuple(each for each in self.marches if len(each[0][1].dt) == 1)
-        parts = chunk, record(self.stage, len(steps), self.nodes, self.elements), np.zeros(len(CONTROL), np.int64)
+        parts = chunk, record(self.stage, len(steps), self.kept_nodes, self.elements), np.zeros(len(CONTROL), np.int64)
         self.again = refill_of(self.stage, self.progress.motion, *parts) if self.is_compiled else None
         if self.again:
             whole, iterates = self.whole, self.stage.choice.solver in (CG, BICGSTAB)  # reported to ``patience``

@@ -64,6 +64,7 @@ ROUGH, JUMPS = 0.01, 0.3
 """``roughness`` of these that is told, and at which there is no derivative."""
 VERIFIED = (
     "fluid", "added mass", "seabed", "depth grids", "bending", "damping of bending", "moments on bodies",
+    "torsion",
 )  # fmt: skip
 """Families of forces whose derivatives have been compared with differences of runs."""
 SAME_MODE = 1e-6
@@ -119,8 +120,16 @@ class DifferentiatedStep(StepRun):
 
     whole: Differentiated
 
+    def start_up(self) -> tuple[Floats, StepSystem, StepSystem, Loading]:
+        """Keeps all nodes, those of spins, too."""
+        self.kept_nodes = np.arange(len(self.stage.nodes.place) // 3)
+        return super().start_up()
+
     def _accept(self, kept: Ledger, rows: Ints | None, times: Floats, steps: Floats, chunk: Loading) -> None:
         self.whole.differentiate(self, kept, times, steps)
+        if len(self.kept_nodes) > len(self.nodes):
+            shown = np.ascontiguousarray(kept.kinematics[:, :, : len(self.nodes)])
+            kept = kept._replace(nodes=self.nodes, kinematics=shown)
         super()._accept(kept, rows, times, steps, chunk)
 
     def break_off(self, reached: Ints) -> bool:
