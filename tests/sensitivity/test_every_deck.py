@@ -55,6 +55,7 @@ class Copy:
     by      parameters that change numbers of the model, of which some are drawn
     most    increments of a motion; increments: of an automatic static step
     given   other values of parameters
+    numbers  of those that are printed, drawn
     tolerance  of derivatives
     """
 
@@ -62,6 +63,7 @@ class Copy:
     most: int = MOST
     increments: int = 4
     given: Mapping[str, float] = field(default_factory=dict)
+    numbers: int = NUMBERS
     tolerance: float = TOLERANCE
 
 
@@ -94,6 +96,8 @@ DECKS = {
     "moored_spar": Copy("draught chain push ballast hull"),
     # another heading: 150 degrees are a row of the RAO, at which slopes jump
     "moored_vessel": Copy("Hs Tp heading far", given={"heading": 147.0}, tolerance=3e-6),
+    # in the plane of the net nothing moves but by round-off: out of it are numbers of each kind
+    "net_brake": Copy("mass speed force", most=900, numbers=99),
     "pendulum_lumped": Copy("period"),
     "pendulum_one_point": Copy("period"),
     "rod_consistent": Copy("period"),
@@ -107,9 +111,13 @@ DECKS = {
     "string_pendulum_spring": Copy("A k beta m theta0 L g"),
     "string_pendulum_starts": Copy("A beta m theta0 L g"),
     "string_sweep": Copy("from to L N EA m alpha F"),
+    "strumming_cable": Copy("speed", most=300),
     "towed_rope": Copy("speed"),
+    "turned_hose": Copy("bottom"),
     "twin_lines": Copy("mass stiffness length gravity"),
+    "twisted_cable": Copy("R"),
     "two_driven_rods": Copy("X omega"),
+    "yielding_brake": Copy("mass speed EA force", most=400),
 }
 
 
@@ -211,7 +219,7 @@ def drawn(name: str, its: Copy) -> tuple[list[str], list[str]]:
     """Parameters of a deck, and numbers that it prints."""
     random = np.random.default_rng(zlib.crc32(name.encode()))
     by, names = its.by.split(), table_names(Reader(name, its, [])({}))
-    some = [sorted(random.permutation(len(all_))[:most]) for all_, most in ((by, PARAMETERS), (names, NUMBERS))]
+    some = [sorted(random.permutation(len(all_))[:most]) for all_, most in ((by, PARAMETERS), (names, its.numbers))]
     return [by[place] for place in some[0]], [names[place] for place in some[1]]
 
 
@@ -279,18 +287,13 @@ REFUSED = {
     "lift_stop": ("m", "these forces yet: winches and pulleys"),
     "mooring_response": ("surge", r"\*STEADY STATE DYNAMICS"),
     "moving_rope": ("omega", "ropes and stops that go slack or taut"),
-    "net_brake": ("mass", "these forces yet: rope laws"),
     "parting_line": ("mass", "an element breaks"),
     "span_response": ("force", r"\*STEADY STATE DYNAMICS"),
     "spinning_body": ("dt", "changes the number of increments"),
     "splash_zone": ("Hs", "these forces yet: winches and pulleys"),
     "string_pendulum_rope": ("A", "ropes and stops that go slack or taut"),
-    "strumming_cable": ("speed", "these forces yet: vortices"),
-    "turned_hose": ("bottom", "these forces yet: torsion"),
-    "twisted_cable": ("R", "these forces yet: torsion"),
     "water_pendulum": ("dt", "changes the number of increments"),
     "winch_energy_momentum": ("angle", "these forces yet: winches and pulleys"),
-    "yielding_brake": ("mass", "these forces yet: rope laws"),
     "zip_line": ("m", "these forces yet: winches and pulleys"),
 }
 """Decks whose derivatives are refused: a parameter, and what is said."""
