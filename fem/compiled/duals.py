@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin, lower_cast
 
@@ -48,6 +48,14 @@ def finite_or_zero(builder: Any, value: Any) -> Any:
 def _constant(context: Any, builder: Any, source: Any, target: Any, value: Any) -> Any:
     zeros = ir.Constant(ir.VectorType(NUMBER, target.width), [0.0] * target.width)
     return with_number(builder, zeros, context.cast(builder, value, source, types.float64))
+
+
+@lower_cast(types.NamedTuple, types.NamedTuple)
+def _members(context: Any, builder: Any, source: Any, target: Any, value: Any) -> Any:
+    """A named tuple with members of other types."""
+    parts = cgutils.unpack_tuple(builder, value, len(source))
+    cast = [context.cast(builder, *each) for each in zip(parts, source, target, strict=True)]
+    return context.make_tuple(builder, target, cast)
 
 
 def multiply(context: Any, builder: Any, one: Any, other: Any) -> Any:

@@ -113,6 +113,16 @@ class Typing(BaseContext):
         self.install_registry(mathdecl.registry)
         self.install_registry(TYPED)
 
+    def unify_pairs(self, first: Any, second: Any) -> Any:
+        """As numba's; also named tuples of one class, member by member: plain numbers beside dual ones."""
+        found = super().unify_pairs(first, second)
+        if found is not None or not isinstance(first, types.NamedTuple) or not isinstance(second, types.NamedTuple):
+            return found
+        if first.instance_class is not second.instance_class:
+            return None
+        kinds = [self.unify_pairs(one, other) for one, other in zip(first.types, second.types, strict=True)]
+        return None if None in kinds else types.NamedTuple(kinds, first.instance_class)
+
     def insert_global(self, gv: Any, gty: Any) -> None:
         """The type of a global value."""
         super().insert_global(gv, RememberedFunction(gty.templates) if type(gty) is types.Function else gty)

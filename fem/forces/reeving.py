@@ -138,7 +138,9 @@ def spread(
 
 @inner_kernel
 def add_entry(k: int, at: int, by: int, c: int, value: float, group: Lines, tangent: Tangent) -> None:
-    """Entry c of the block of nodes ``at`` and ``by`` (0, 1 the pulley, 2) of a line."""
+    """Entry c of the block of nodes ``at`` and ``by`` (0, 1 the pulley, 2) of a line, where there are blocks."""
+    if tangent.block.shape[0] == 0:
+        return
     if at == by:
         tangent.block[group.nodes[k, at], c] += value
         return

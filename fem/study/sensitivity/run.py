@@ -63,7 +63,7 @@ OVER_TIME = (
 ROUGH, JUMPS = 0.01, 0.3
 """``roughness`` of these that is told, and at which there is no derivative."""
 COMMON = "fluid", "added mass", "seabed", "depth grids", "bending", "damping of bending", "moments on bodies"
-VERIFIED = *COMMON, "torsion", "rope laws", "vortices"
+VERIFIED = *COMMON, "torsion", "rope laws", "vortices", "winches and pulleys"
 """Families of forces whose derivatives have been compared with differences of runs. Where only common ones act, the
 march is one without the others, which takes three quarters of the time to compile."""
 SAME_MODE = 1e-6
