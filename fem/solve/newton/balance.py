@@ -34,7 +34,7 @@ from fem.solve.newton.evaluate import (
     turning_work,
 )
 from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Ledger, Loading, Motion, Nodes, Problem, Scratch
-from fem.solve.newton.project import projected_work
+from fem.solve.newton.project import projected_pulls, projected_work
 from fem.solve.schemes import Coefficients
 
 NEGLIGIBLE = 1e-3
@@ -112,15 +112,18 @@ def take_over(lags: bool, problem: Problem, motion: Motion, work: Scratch) -> No
 
 @called_kernel
 def support_work(
-    secant: bool, k: int, dynamic: bool, problem: Problem, loading: Loading, motion: Motion, work: Scratch
-) -> float:
-    """Work of moving supports in increment k.
+    scheme: Coefficients, k: int, dynamic: bool, problem: Problem, loading: Loading, motion: Motion, work: Scratch
+) -> tuple[float, float]:
+    """Work of moving supports in increment k, and what is in it because the scheme averages forces.
 
     Mean reaction without inertia times displacement; mean velocity times change of their momentum, which is exact for
     their own mass; and if their velocity jumps at the start, the jump of kinetic energy.
+    Where a scheme has numerical damping, the reaction is the mean of its recursion, as in ``averaged_loss``, and where
+    it projects velocities of rods, their pulls before that, and their impulses: its impulse is then the change of
+    momentum of all that is free, so that energies balance alike in every frame that travels.
     ``work.reaction`` holds the reactions of the trial state.
     """
-    equations = problem.equations
+    equations, secant = problem.equations, scheme.secant
     supports, start = loading.support_dofs, loading.support_start
     old, new, jumped = work.pull, work.gain, work.rise
     total = 0.0
@@ -129,16 +132,28 @@ def support_work(
     before = work.mass_before if turns else now
     inertia_at(dynamic, before, problem, motion.a, old)
     inertia_at(dynamic, now, problem, work.a, new)
-    jump = 0.0
+    jump, moved, late = 0.0, 0.0, scheme.vu / scheme.au if dynamic else 0.0
+    projects = scheme.projects and not secant
+    follows = dynamic and (scheme.takes or projects)
+    if projects:
+        projected_pulls(problem, work)
     for c in range(supports.shape[0]):
         dof = supports[c]
-        pull = motion.reaction[dof] - old[dof] + work.reaction[dof] - new[dof]
+        pull, way = motion.reaction[dof] - old[dof] + work.reaction[dof] - new[dof], work.u[dof] - motion.u[dof]
         if secant:
             pull = 2.0 * (work.reaction[dof] - new[dof])
-        total += 0.5 * pull * (work.u[dof] - motion.u[dof])
+        total += 0.5 * pull * way
         jump = max(jump, abs(start[k, c] - motion.v[dof]))
+        if follows:
+            r0, r1 = motion.held[dof], scheme.wf * (work.reaction[dof] - new[dof])
+            r1 = (r1 + (1.0 - scheme.wf) * (motion.reaction[dof] - old[dof]) - (1.0 - scheme.wm) * r0) / scheme.wm
+            motion.held[dof] = r1
+            if projects:
+                r1 -= scheme.wf * work.shift[dof] / scheme.wm
+                moved += work.mean[dof] * work.v[dof]
+            moved += ((1.0 - late) * r0 + late * r1 - 0.5 * pull) * way
     if not dynamic:
-        return total
+        return total, moved
     for dof in range(jumped.shape[0]):
         jumped[dof] = motion.v[dof]
     if some(jump > 0.0):
@@ -158,7 +173,7 @@ def support_work(
         dof = supports[c]
         momentum = 0.5 * (old[dof] + new[dof]) if turns else new[dof]
         total += 0.5 * (start[k, c] + work.v[dof]) * momentum
-    return total
+    return total + moved, moved
 
 
 @inner_kernel
@@ -199,7 +214,7 @@ def close_increment(
     balance_forces(scheme, secant, k, problem, loading, work.a, work)
     now = min(k + 1, loading.thermal_end.shape[0] - 1)
     before = min(k, loading.thermal_end.shape[0] - 1)
-    work_done = 0.0
+    work_done, by_supports = 0.0, 0.0
     potential = 0.0
     for p in range(loading.vectors.shape[0]):
         old, new = loading.factors[k, p], loading.factors[k + 1, p]
@@ -216,7 +231,8 @@ def close_increment(
         else:
             work_done += 0.5 * (old + new) * (at1 - at0)
     if loading.support_dofs.shape[0] > 0:
-        work_done += support_work(secant, k, dynamic, problem, loading, motion, work)
+        done, by_supports = support_work(scheme, k, dynamic, problem, loading, motion, work)
+        work_done += done
         if secant and scheme.projects:
             work_done -= projected_work(problem, loading, motion, work)
     has_books = work.power.shape[0] > 0
@@ -262,7 +278,7 @@ def close_increment(
         energies[ENERGY.dissipated] += loss
         if scheme.takes:
             taken = numerical_dissipation(scheme, k, problem, loading, motion, work)
-            energies[ENERGY.numerical] += taken - moved
+            energies[ENERGY.numerical] += taken - moved + by_supports
     else:
         if has_books:
             energies[ENERGY.dissipated] += work.power[TAKEN]

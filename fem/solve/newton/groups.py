@@ -268,6 +268,7 @@ class Motion(NamedTuple):
     state: Floats  # (b,)        states of families (friction, fatigue of ice, wake): ``families.evaluate_others``
     power: Floats  # (4,) W, J   energies of families (``forces/protocol.py``)
     spent: Floats  # (3n,) N     part of dissipative forces in -M a of the recursion: ``balance.averaged_loss``
+    held: Floats  # (3n,) N      forces on supports, less their inertia, in the recursion: ``balance.support_work``
 
 
 class Scratch(NamedTuple):

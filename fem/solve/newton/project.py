@@ -28,7 +28,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Floats
-from fem.assembly.equations import Equations, condense, expand
+from fem.assembly.equations import condense, expand
 from fem.compiled import called_kernel, inner_kernel
 from fem.compiled.lanes import common, where
 from fem.forces.bar import ALPHA, GAP, GEOMETRIC, PLUS, Bars, P, Q, sense, turning
@@ -174,11 +174,14 @@ def end_accelerations(k: int, nodes: Nodes, loading: Loading, work: Scratch) -> 
 
 
 @called_kernel
-def move_velocities(equations: Equations, du: Floats, v: Floats) -> None:
-    """v += du."""
-    expand(equations, du)
-    for dof in range(v.shape[0]):
-        v[dof] += du[dof]
+def move_velocities(problem: Problem, work: Scratch) -> None:
+    """v += du; the impulses of rods that do so, as internal forces, into ``work.mean``."""
+    expand(problem.equations, work.du)
+    for dof in range(work.v.shape[0]):
+        work.v[dof] += work.du[dof]
+        work.mean[dof] = 0.0
+    add_pulls(problem.bars, work.tau, work.tangent.bar_tangent, work.mean)
+    condense(problem.equations, work.mean)
 
 
 @inner_kernel
@@ -212,14 +215,20 @@ def move_accelerations(scheme: Coefficients, problem: Problem, motion: Motion, w
 
 
 @called_kernel
-def projected_work(problem: Problem, loading: Loading, motion: Motion, work: Scratch) -> float:
-    """Work of supports against the forces of rods from the last projection, which is not part of the motion."""
-    bars, equations = problem.bars, problem.equations
-    pull, total = work.shift, 0.0
+def projected_pulls(problem: Problem, work: Scratch) -> None:
+    """Forces of rods from the last projection, which are not part of the motion, into ``work.shift``."""
+    pull = work.shift
     for dof in range(pull.shape[0]):
         pull[dof] = 0.0
-    add_pulls(bars, work.tau, work.tangent.bar_tangent, pull)
-    condense(equations, pull)
+    add_pulls(problem.bars, work.tau, work.tangent.bar_tangent, pull)
+    condense(problem.equations, pull)
+
+
+@called_kernel
+def projected_work(problem: Problem, loading: Loading, motion: Motion, work: Scratch) -> float:
+    """Work of supports against these forces."""
+    projected_pulls(problem, work)
+    pull, total = work.shift, 0.0
     for c in range(loading.support_dofs.shape[0]):
         dof = loading.support_dofs[c]
         total += pull[dof] * (work.u[dof] - motion.u[dof])
