@@ -132,11 +132,11 @@ def support_work(
     before = work.mass_before if turns else now
     inertia_at(dynamic, before, problem, motion.a, old)
     inertia_at(dynamic, now, problem, work.a, new)
-    jump, moved, late = 0.0, 0.0, scheme.vu / scheme.au if dynamic else 0.0
-    projects = scheme.projects and not secant
-    follows = dynamic and (scheme.takes or projects)
-    if projects:
-        projected_pulls(problem, work)
+    jump, moved, late, projects = 0.0, 0.0, 0.5, scheme.projects and not secant
+    if scheme.momentum > 0.0:  # central differences have the impulses and pulls of rods there already
+        late = scheme.vu / scheme.au
+        if projects:
+            projected_pulls(problem, work)
     for c in range(supports.shape[0]):
         dof = supports[c]
         pull, way = motion.reaction[dof] - old[dof] + work.reaction[dof] - new[dof], work.u[dof] - motion.u[dof]
@@ -144,13 +144,12 @@ def support_work(
             pull = 2.0 * (work.reaction[dof] - new[dof])
         total += 0.5 * pull * way
         jump = max(jump, abs(start[k, c] - motion.v[dof]))
-        if follows:
+        if projects:
+            moved += work.mean[dof] * work.v[dof] - late * scheme.wf / scheme.wm * work.shift[dof] * way
+        if scheme.takes:
             r0, r1 = motion.held[dof], scheme.wf * (work.reaction[dof] - new[dof])
             r1 = (r1 + (1.0 - scheme.wf) * (motion.reaction[dof] - old[dof]) - (1.0 - scheme.wm) * r0) / scheme.wm
             motion.held[dof] = r1
-            if projects:
-                r1 -= scheme.wf * work.shift[dof] / scheme.wm
-                moved += work.mean[dof] * work.v[dof]
             moved += ((1.0 - late) * r0 + late * r1 - 0.5 * pull) * way
     if not dynamic:
         return total, moved
