@@ -123,7 +123,7 @@ def support_work(
     momentum of all that is free, so that energies balance alike in every frame that travels.
     ``work.reaction`` holds the reactions of the trial state.
     """
-    equations, secant = problem.equations, scheme.secant
+    equations, secant, dt = problem.equations, scheme.secant, loading.dt[k]
     supports, start = loading.support_dofs, loading.support_start
     old, new, jumped = work.pull, work.gain, work.rise
     total = 0.0
@@ -145,7 +145,11 @@ def support_work(
         total += 0.5 * pull * way
         jump = max(jump, abs(start[k, c] - motion.v[dof]))
         if projects:
-            moved += work.mean[dof] * work.v[dof] - late * scheme.wf / scheme.wm * work.shift[dof] * way
+            speed = work.v[dof]
+            if scheme.momentum > 0.0:  # and what the scheme makes of the motion of the support
+                speed += scheme.vu * way / dt + scheme.vv * start[k, c] + scheme.va * dt * motion.a[dof]
+                speed *= 0.5
+            moved += work.mean[dof] * speed - late * scheme.wf / scheme.wm * work.shift[dof] * way
         if scheme.takes:
             r0, r1 = motion.held[dof], scheme.wf * (work.reaction[dof] - new[dof])
             r1 = (r1 + (1.0 - scheme.wf) * (motion.reaction[dof] - old[dof]) - (1.0 - scheme.wm) * r0) / scheme.wm
