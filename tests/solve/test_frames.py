@@ -97,8 +97,8 @@ def test_a_uniform_velocity_changes_no_increment_and_no_tension(deck, scheme, la
 def test_energies_balance_alike_in_every_frame(scheme, law):
     """Of 1000 J that are exchanged, to the tolerance of the equilibrium at this speed. Supports book the impulse that
     the free nodes get: with the mean of their reactions it was another one (BACKWARD EULER: 29 J at 20 m/s)."""
-    if "EXPLICIT" in scheme and "NO COMPRESSION" in law:
-        pytest.skip("EXPLICIT has no ropes")
+    if "EXPLICIT" in scheme and "INEXTENSIBLE" in law:
+        pytest.skip("EXPLICIT has no ropes, and its rods have impulses of their own, of second order")
     tight = "*CONTROLS, ENERGY DRIFT=OFF, RESI_GLOB_RELA=1e-12\n*DLOAD"
     rest, travelling = (
         run_text(SWING.format(v=v, law=law, scheme=f", DIRECT{scheme}", period=3.0).replace("*DLOAD", tight))

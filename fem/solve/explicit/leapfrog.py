@@ -170,10 +170,10 @@ def push(ties: Ties, bars: Bars, field: Floats) -> None:
 @called_kernel
 def keep_lengths(dt: float, ties: Ties, bars: Bars, work: Scratch) -> bool:
     """Moves ``work.u`` until every rod has its length, and ``work.v`` with it; False if that fails.
-    Gradients and factor are then those of the new positions. Impulses of the rods into ``work.mean``."""
+    Gradients and factor are then those of the new positions."""
     u, v, start, before = work.u, work.v, work.du, 0.0
     for dof in range(u.shape[0]):
-        start[dof], work.mean[dof], work.shift[dof] = u[dof], 0.0, 0.0
+        start[dof] = u[dof]
     for count in range(MOST_PASSES):
         strain = measure_gaps(ties, bars, u)
         if strain <= CLOSED or (count > 1 and strain <= FLOOR and strain >= STALLED * before):
@@ -184,7 +184,6 @@ def keep_lengths(dt: float, ties: Ties, bars: Bars, work: Scratch) -> bool:
             return False
         before = strain
         push(ties, bars, u)
-        add_pulls(1.0 / dt, ties, bars, work.mean)
     return False
 
 
@@ -212,8 +211,7 @@ def measure_rates(longest: float, curved: float, ties: Ties, bars: Bars, v: Floa
 @called_kernel
 def correct_rates(curved: float, ties: Ties, bars: Bars, x: Floats, work: Scratch) -> bool:
     """Corrects velocities or accelerations x until they keep the lengths; False if they do not.
-    Corrections of accelerations are added to the multipliers, the internal force and ``work.shift``, those of
-    velocities to the impulses of the rods."""
+    Corrections of accelerations are added to the multipliers and the internal force."""
     longest, before = largest(x), np.inf
     fraction = measure_rates(longest, curved, ties, bars, work.v, x)
     for _ in range(MOST_SOLVES):
@@ -221,12 +219,7 @@ def correct_rates(curved: float, ties: Ties, bars: Bars, x: Floats, work: Scratc
             break
         push(ties, bars, x)
         if curved > 0.0:
-            add_pulls(1.0, ties, bars, work.force)
-            add_pulls(1.0, ties, bars, work.shift)
-            for r in range(ties.rods.shape[0]):
-                work.multiplier[ties.rods[r]] += ties.gap[r]
-        else:
-            add_pulls(1.0, ties, bars, work.mean)
+            pull(ties, bars, work.multiplier, work.force)
         before = fraction
         fraction = measure_rates(longest, curved, ties, bars, work.v, x)
     return fraction <= POOR
@@ -246,13 +239,14 @@ def keep_rates(inverse: Floats, damping: Floats, ties: Ties, bars: Bars, work: S
 
 
 @inner_kernel
-def add_pulls(factor: float, ties: Ties, bars: Bars, force: Floats) -> None:
-    """Adds the result of ``push``, times a factor, to internal forces or impulses."""
+def pull(ties: Ties, bars: Bars, multiplier: Floats, force: Floats) -> None:
+    """Adds the result of ``push`` to the multipliers and the internal force."""
     for r in range(ties.rods.shape[0]):
         e = ties.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
+        multiplier[e] += ties.gap[r]
         for c in range(3):
-            part = factor * ties.gap[r] * ties.gradient[c, r]
+            part = ties.gap[r] * ties.gradient[c, r]
             force[i + c] -= part
             force[j + c] += part
 

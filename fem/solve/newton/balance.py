@@ -34,7 +34,7 @@ from fem.solve.newton.evaluate import (
     turning_work,
 )
 from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Ledger, Loading, Motion, Nodes, Problem, Scratch
-from fem.solve.newton.project import projected_pulls, projected_work
+from fem.solve.newton.project import moves_velocities, projected_pulls, projected_work
 from fem.solve.schemes import Coefficients
 
 NEGLIGIBLE = 1e-3
@@ -132,11 +132,10 @@ def support_work(
     before = work.mass_before if turns else now
     inertia_at(dynamic, before, problem, motion.a, old)
     inertia_at(dynamic, now, problem, work.a, new)
-    jump, moved, late, projects = 0.0, 0.0, 0.5, scheme.projects and not secant
-    if scheme.momentum > 0.0:  # central differences have the impulses and pulls of rods there already
-        late = scheme.vu / scheme.au
-        if projects:
-            projected_pulls(problem, work)
+    jump, moved, late = 0.0, 0.0, scheme.vu / scheme.au if scheme.momentum > 0.0 else 0.5
+    projects = moves_velocities(scheme)
+    if projects:
+        projected_pulls(problem, work)
     for c in range(supports.shape[0]):
         dof = supports[c]
         pull, way = motion.reaction[dof] - old[dof] + work.reaction[dof] - new[dof], work.u[dof] - motion.u[dof]
@@ -144,12 +143,10 @@ def support_work(
             pull = 2.0 * (work.reaction[dof] - new[dof])
         total += 0.5 * pull * way
         jump = max(jump, abs(start[k, c] - motion.v[dof]))
-        if projects:
-            speed = work.v[dof]
-            if scheme.momentum > 0.0:  # and what the scheme makes of the motion of the support
-                speed += scheme.vu * way / dt + scheme.vv * start[k, c] + scheme.va * dt * motion.a[dof]
-                speed *= 0.5
-            moved += work.mean[dof] * speed - late * scheme.wf / scheme.wm * work.shift[dof] * way
+        if projects:  # from the speed that the scheme makes of the way of the support to that which it has
+            speed = scheme.vu * way / dt + scheme.vv * start[k, c] + scheme.va * dt * motion.a[dof]
+            moved += 0.5 * work.mean[dof] * (speed + work.v[dof])
+            moved -= late * scheme.wf / scheme.wm * work.shift[dof] * way
         if scheme.takes:
             r0, r1 = motion.held[dof], scheme.wf * (work.reaction[dof] - new[dof])
             r1 = (r1 + (1.0 - scheme.wf) * (motion.reaction[dof] - old[dof]) - (1.0 - scheme.wm) * r0) / scheme.wm
@@ -265,7 +262,10 @@ def close_increment(
         averages, moved = scheme.takes and scheme.late == 0.5, 0.0
         if averages and (work.flow.shape[0] > 0 or nodes.damping.shape[0] > 0):
             moved = averaged_loss(scheme, loading.dt[k], problem, motion, work)
-            loss += moved
+        if moves_velocities(scheme) and nodes.damping.shape[0] > 0:
+            part = scheme.vu / scheme.au * scheme.wc / scheme.wm  # the motion was damped before the projection
+            moved -= part * motion.memory[MEMORY.closing_loss]
+        loss += moved
         if work.flow.shape[0] > 0 and not secant:
             loss -= slack_way(of_end, scheme.onset * loading.dt[k], before, now, bars, loading, motion, work)
         if problem.is_passive:  # a cable that goes slack within the increment has dissipated nothing

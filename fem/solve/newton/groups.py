@@ -78,6 +78,7 @@ class Memory(NamedTuple):
     closing_norm: int  # |R|
     closing_scale: int  # D
     closing_flags: int
+    closing_loss: int  # what C v1 does on the way of the increment, of the velocities that the projection has added
     # estimate of local errors (``estimate.py``)
     level: int
     elapsed: int  # time since this window began

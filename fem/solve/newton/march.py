@@ -248,7 +248,7 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
                 take_filtered(equations, work.du, work.momentum)
                 phase = groups.CLOSE
             elif phase == groups.PROJECT_VELOCITY:
-                move_velocities(problem, work)
+                move_velocities(problem, motion, work)
                 phase = groups.PROJECT_ACCELERATION
             else:
                 move_accelerations(scheme, problem, motion, work)

@@ -34,16 +34,22 @@ from fem.compiled.lanes import common, where
 from fem.forces.bar import ALPHA, GAP, GEOMETRIC, PLUS, Bars, P, Q, sense, turning
 from fem.forces.laws import LEG, LINEAR
 from fem.solve.newton import groups
-from fem.solve.newton.evaluate import combine, inertia_forces, is_lumped
-from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Scratch
+from fem.solve.newton.evaluate import combine, inertia_forces, is_lumped, multiply_dampings
+from fem.solve.newton.groups import MEMORY, Loading, Motion, Nodes, Problem, Scratch
 from fem.solve.schemes import Coefficients
+
+
+@inner_kernel
+def moves_velocities(scheme: Coefficients) -> bool:
+    """Whether velocities of rods are projected here; central differences, without a momentum, do it their own way."""
+    return scheme.projects and not scheme.secant and scheme.momentum > 0.0
 
 
 @inner_kernel
 def closing_phase(scheme: Coefficients, problem: Problem) -> int:
     """The phase that follows a converged increment."""
     if scheme.projects:
-        return groups.PROJECT_ACCELERATION if scheme.secant else groups.PROJECT_VELOCITY
+        return groups.PROJECT_VELOCITY if moves_velocities(scheme) else groups.PROJECT_ACCELERATION
     if scheme.lags and (not is_lumped(problem) or problem.equations.slave.shape[0] > 0):
         return groups.PROJECT_ACCELERATION
     return groups.CLOSE
@@ -174,9 +180,15 @@ def end_accelerations(k: int, nodes: Nodes, loading: Loading, work: Scratch) -> 
 
 
 @called_kernel
-def move_velocities(problem: Problem, work: Scratch) -> None:
+def move_velocities(problem: Problem, motion: Motion, work: Scratch) -> None:
     """v += du; the impulses of rods that do so, as internal forces, into ``work.mean``."""
     expand(problem.equations, work.du)
+    if problem.nodes.damping.shape[0] > 0:
+        loss = 0.0
+        multiply_dampings(problem, work.du, work.damping_force)
+        for dof in range(work.v.shape[0]):
+            loss += work.damping_force[dof] * (work.u[dof] - motion.u[dof])
+        motion.memory[MEMORY.closing_loss] = loss
     for dof in range(work.v.shape[0]):
         work.v[dof] += work.du[dof]
         work.mean[dof] = 0.0

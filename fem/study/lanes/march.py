@@ -272,7 +272,7 @@ def project_lanes(k: int, is_bare: bool, moves_velocities: bool, through: Passag
     if moves_velocities:
         velocity_gaps(problem.bars, work)
         solve_projection(k, groups.PROJECT_VELOCITY, is_bare, through, outcome)
-        move_velocities(problem, work)
+        move_velocities(problem, through.motion, work)
     acceleration_system(through.scheme, k, problem, through.loading, through.motion, work)
     solve_projection(k, groups.PROJECT_ACCELERATION, is_bare, through, outcome)
     move_accelerations(through.scheme, problem, through.motion, work)
