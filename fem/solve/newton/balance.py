@@ -473,7 +473,8 @@ def note_ranges(problem: Problem, u: Floats, memory: Floats, record: Ledger) -> 
 #     dt (v).((1 - GAMMA) r + GAMMA r1),    WM r1 + (1 - WM) r = WF q1 + (1 - WF) q,    GAMMA = VU/AU
 #
 # where - r is the part of q in M a. For a damper alone it is the loss of its mass; for motion that dt resolves it
-# differs from (q).du by second order. At supports, whose reactions enter by their mean, (q).du is used.
+# differs from (q).du by second order. So it is for the work of supports: their mean reaction is that of the recursion,
+# whose impulse the free dofs get, and what that adds is part of D.
 #
 # A cable that goes slack within the increment dissipates only while it is taut: its motion while slack does no work.
 # Dampers delay the decrease of its strain, so that increments of many times BETA would count this motion at their
