@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Floats, Ints, Matrix, Sparse
-from fem.assembly.equations import condense, coupled_matrix, expand, reduction
+from fem.assembly.equations import coupled_matrix, expand, reduction
 from fem.assembly.sudden import pull
 from fem.assembly.system import System
 from fem.errors import ModelError, listed
@@ -45,16 +45,14 @@ NO_MASS = 1e-12
 
 def first_motion(system: System) -> Motion:
     """Motion at the start: initial conditions of the model."""
-    u, v, a, force, reaction, lagged, spent, held = (groups.room(system.size) for _ in range(8))
+    u, v, a, force, reaction, lagged, spent = (groups.room(system.size) for _ in range(7))
     origin = groups.room((8, system.size))
     u[:], v[:] = system.initial_motion
     energies, memory = groups.room(len(ENERGY)), groups.room(len(MEMORY))
     multiplier, flow = groups.room(len(system.bars.nodes)), groups.room(system.size if system.has_flow else 0)
     state, power = groups.room(len(system.state)), groups.room(BOOKS * (system.families is not None))
     state[:] = system.state
-    return Motion(
-        u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, state, power, spent, held
-    )
+    return Motion(u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, state, power, spent)
 
 
 def start_supports(stage: StepSystem, motion: Motion, time: float, is_first: bool, has_ropes: bool) -> str:
@@ -355,10 +353,7 @@ def write_reactions(stage: StepSystem, motion: Motion, acting: Loading) -> None:
 
 
 def spend(stage: StepSystem, motion: Motion) -> None:
-    """Dissipative forces, and forces on supports, with which the recursion of a scheme begins."""
-    multiply_masses(stage.problem, motion.a, motion.held)
-    condense(stage.equations, motion.held)
-    np.subtract(motion.reaction, motion.held, out=motion.held)
+    """Dissipative forces with which the recursion of a scheme begins."""
     motion.spent[:] = 0.0
     if len(stage.nodes.damping):
         multiply_dampings(stage.problem, motion.v, motion.spent)

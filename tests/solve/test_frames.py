@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-import fem
 from fem.runs.frames import energy_error_text, exchanged
 from tests.decks import run_text
 
@@ -98,14 +95,16 @@ def test_a_uniform_velocity_changes_no_increment_and_no_tension(deck, scheme, la
     ],
 )
 def test_energies_balance_alike_in_every_frame(scheme, law):
-    """Of 1000 J that are exchanged, to the tolerance of the equilibrium at this speed. Supports book the impulse that
-    the free nodes get: with the mean of their reactions it was another one (BACKWARD EULER: 29 J at 20 m/s)."""
+    """Of 1000 J that are exchanged, to the tolerance of the equilibrium at this speed. Supports and loads give the free
+    nodes another impulse than the mean of their forces: by BACKWARD EULER at 20 m/s 29 J were booked too much."""
     if "EXPLICIT" in scheme and "INEXTENSIBLE" in law:
         pytest.skip("EXPLICIT has no ropes, and its rods have impulses of their own, of second order")
-    tight = "*CONTROLS, ENERGY DRIFT=OFF, RESI_GLOB_RELA=1e-12\n*DLOAD"
+    tight = "*CONTROLS, ENERGY DRIFT=OFF, RESI_GLOB_RELA=1e-12\n*CLOAD, AMPLITUDE=GUST\n2, 1, 300.\n*DLOAD"
+    gust = "*AMPLITUDE, NAME=GUST, DEFINITION=PERIODIC\n1, 9., 0., 0.\n0., 1.\n*STEP"
+    text = SWING.replace("*DLOAD", tight).replace("*STEP", gust).replace("2, 1., 0., -4.9", "2, 1., 0., -4.9\n3, 9.")
+    text = text.replace("*BOUNDARY\n", "*BOUNDARY\n3, 1, 3\n", 1)
     rest, travelling = (
-        run_text(SWING.format(v=v, law=law, scheme=f", DIRECT{scheme}", period=3.0).replace("*DLOAD", tight))
-        for v in (0.0, 20.0)
+        run_text(text.format(v=v, law=law, scheme=f", DIRECT{scheme}", period=3.0)) for v in (0.0, 20.0)
     )
     np.testing.assert_allclose(travelling.energy_error, rest.energy_error, atol=1e-6)
     np.testing.assert_allclose(travelling.of_energy("dissipated"), rest.of_energy("dissipated"), atol=1e-6)
@@ -275,14 +274,3 @@ def test_round_off_of_energies_is_no_exchange():
 def test_an_error_that_is_all_that_changed_has_no_share():
     assert energy_error_text(3e-9, 3e-9) == "3e-09" and energy_error_text(3e-9, 0.0) == "3e-09"
     assert energy_error_text(3.0, 4.0) == "3, 75 % of the energy exchanged"
-
-
-def test_damping_of_masses_on_rods_takes_what_the_motion_loses():
-    """A bob below a support that shakes it by 4 m: what the projection adds to velocities has not been damped, and does
-    not balance the work of the support."""
-    text = Path("inputs/string_pendulum_starts.inp").read_text(encoding="utf-8")
-    coarse, fine = (
-        fem.run(fem.parse_deck(text, {"increments": increments, "periods": 5})) for increments in (100, 400)
-    )
-    assert coarse.of_energy("dissipated")[-1] == pytest.approx(fine.of_energy("dissipated")[-1], rel=4e-4)
-    assert np.abs(coarse.energy_error).max() < 1e-3

@@ -34,7 +34,7 @@ from fem.solve.newton.evaluate import (
     turning_work,
 )
 from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Ledger, Loading, Motion, Nodes, Problem, Scratch
-from fem.solve.newton.project import moves_velocities, projected_pulls, projected_work
+from fem.solve.newton.project import projected_work
 from fem.solve.schemes import Coefficients
 
 NEGLIGIBLE = 1e-3
@@ -112,18 +112,15 @@ def take_over(lags: bool, problem: Problem, motion: Motion, work: Scratch) -> No
 
 @called_kernel
 def support_work(
-    scheme: Coefficients, k: int, dynamic: bool, problem: Problem, loading: Loading, motion: Motion, work: Scratch
-) -> tuple[float, float]:
-    """Work of moving supports in increment k, and what is in it because the scheme averages forces.
+    secant: bool, k: int, dynamic: bool, problem: Problem, loading: Loading, motion: Motion, work: Scratch
+) -> float:
+    """Work of moving supports in increment k.
 
     Mean reaction without inertia times displacement; mean velocity times change of their momentum, which is exact for
     their own mass; and if their velocity jumps at the start, the jump of kinetic energy.
-    Where a scheme has numerical damping, the reaction is the mean of its recursion, as in ``averaged_loss``, and where
-    it projects velocities of rods, their pulls before that, and their impulses: its impulse is then the change of
-    momentum of all that is free, so that energies balance alike in every frame that travels.
     ``work.reaction`` holds the reactions of the trial state.
     """
-    equations, secant, dt = problem.equations, scheme.secant, loading.dt[k]
+    equations = problem.equations
     supports, start = loading.support_dofs, loading.support_start
     old, new, jumped = work.pull, work.gain, work.rise
     total = 0.0
@@ -132,28 +129,16 @@ def support_work(
     before = work.mass_before if turns else now
     inertia_at(dynamic, before, problem, motion.a, old)
     inertia_at(dynamic, now, problem, work.a, new)
-    jump, moved, late = 0.0, 0.0, scheme.vu / scheme.au if scheme.momentum > 0.0 else 0.5
-    projects = moves_velocities(scheme)
-    if projects:
-        projected_pulls(problem, work)
+    jump = 0.0
     for c in range(supports.shape[0]):
         dof = supports[c]
-        pull, way = motion.reaction[dof] - old[dof] + work.reaction[dof] - new[dof], work.u[dof] - motion.u[dof]
+        pull = motion.reaction[dof] - old[dof] + work.reaction[dof] - new[dof]
         if secant:
             pull = 2.0 * (work.reaction[dof] - new[dof])
-        total += 0.5 * pull * way
+        total += 0.5 * pull * (work.u[dof] - motion.u[dof])
         jump = max(jump, abs(start[k, c] - motion.v[dof]))
-        if projects:  # from the speed that the scheme makes of the way of the support to that which it has
-            speed = scheme.vu * way / dt + scheme.vv * start[k, c] + scheme.va * dt * motion.a[dof]
-            moved += 0.5 * work.mean[dof] * (speed + work.v[dof])
-            moved -= late * scheme.wf / scheme.wm * work.shift[dof] * way
-        if scheme.takes:
-            r0, r1 = motion.held[dof], scheme.wf * (work.reaction[dof] - new[dof])
-            r1 = (r1 + (1.0 - scheme.wf) * (motion.reaction[dof] - old[dof]) - (1.0 - scheme.wm) * r0) / scheme.wm
-            motion.held[dof] = r1
-            moved += ((1.0 - late) * r0 + late * r1 - 0.5 * pull) * way
     if not dynamic:
-        return total, moved
+        return total
     for dof in range(jumped.shape[0]):
         jumped[dof] = motion.v[dof]
     if some(jump > 0.0):
@@ -173,7 +158,33 @@ def support_work(
         dof = supports[c]
         momentum = 0.5 * (old[dof] + new[dof]) if turns else new[dof]
         total += 0.5 * (start[k, c] + work.v[dof]) * momentum
-    return total + moved, moved
+    return total
+
+
+@called_kernel
+def travel_work(dt: float, problem: Problem, loading: Loading, motion: Motion, work: Scratch) -> float:
+    """What external forces do on the mean way of all supports, beyond their means in an increment.
+
+    V.(sum of M (v1 - v) - dt/2 sum of M (a + a1)), both sums over what is free: schemes with numerical damping, and
+    those that project velocities of rods, give it other impulses than the means of reactions and loads have. With this
+    part, energies balance alike in every frame that travels; where the supports stay, it is nothing.
+    """
+    nodes, moved, found = problem.nodes, work.rise, 0.0
+    for dof in range(moved.shape[0]):
+        moved[dof] = work.v[dof] - motion.v[dof] - 0.5 * dt * (motion.a[dof] + work.a[dof])
+    multiply_masses(problem, moved, work.gain)
+    condense(problem.equations, work.gain)
+    for c in range(3):
+        way, count, momentum = 0.0, 0.0, 0.0
+        for dof in range(c, moved.shape[0], 3):
+            if nodes.dof_kind[dof] == 1:
+                momentum += work.gain[dof]
+            elif nodes.dof_kind[dof] == 0:  # what belongs to no element stays behind
+                acts = (nodes.mass[dof] > 0.0) | (motion.reaction[dof] != 0.0) | (work.reaction[dof] != 0.0)
+                way += where(acts, work.u[dof] - motion.u[dof], 0.0)
+                count += where(acts, 1.0, 0.0)
+        found += way / (max(count, 1.0) * dt) * momentum
+    return found
 
 
 @inner_kernel
@@ -214,7 +225,7 @@ def close_increment(
     balance_forces(scheme, secant, k, problem, loading, work.a, work)
     now = min(k + 1, loading.thermal_end.shape[0] - 1)
     before = min(k, loading.thermal_end.shape[0] - 1)
-    work_done, by_supports = 0.0, 0.0
+    work_done, travelled = 0.0, 0.0
     potential = 0.0
     for p in range(loading.vectors.shape[0]):
         old, new = loading.factors[k, p], loading.factors[k + 1, p]
@@ -231,10 +242,13 @@ def close_increment(
         else:
             work_done += 0.5 * (old + new) * (at1 - at0)
     if loading.support_dofs.shape[0] > 0:
-        done, by_supports = support_work(scheme, k, dynamic, problem, loading, motion, work)
-        work_done += done
+        work_done += support_work(secant, k, dynamic, problem, loading, motion, work)
         if secant and scheme.projects:
             work_done -= projected_work(problem, loading, motion, work)
+        is_at_rest = nodes.damping.shape[0] > 0  # there is one frame, in which masses are damped
+        if (scheme.takes or scheme.projects) and not (secant or is_at_rest):
+            travelled = travel_work(loading.dt[k], problem, loading, motion, work)
+            work_done += travelled
     has_books = work.power.shape[0] > 0
     if has_books:
         potential += work.power[WEIGHT]
@@ -262,10 +276,7 @@ def close_increment(
         averages, moved = scheme.takes and scheme.late == 0.5, 0.0
         if averages and (work.flow.shape[0] > 0 or nodes.damping.shape[0] > 0):
             moved = averaged_loss(scheme, loading.dt[k], problem, motion, work)
-        if moves_velocities(scheme) and nodes.damping.shape[0] > 0:
-            part = scheme.vu / scheme.au * scheme.wc / scheme.wm  # the motion was damped before the projection
-            moved -= part * motion.memory[MEMORY.closing_loss]
-        loss += moved
+            loss += moved
         if work.flow.shape[0] > 0 and not secant:
             loss -= slack_way(of_end, scheme.onset * loading.dt[k], before, now, bars, loading, motion, work)
         if problem.is_passive:  # a cable that goes slack within the increment has dissipated nothing
@@ -281,7 +292,7 @@ def close_increment(
         energies[ENERGY.dissipated] += loss
         if scheme.takes:
             taken = numerical_dissipation(scheme, k, problem, loading, motion, work)
-            energies[ENERGY.numerical] += taken - moved + by_supports
+            energies[ENERGY.numerical] += taken - moved + travelled
     else:
         if has_books:
             energies[ENERGY.dissipated] += work.power[TAKEN]
@@ -473,8 +484,8 @@ def note_ranges(problem: Problem, u: Floats, memory: Floats, record: Ledger) -> 
 #     dt (v).((1 - GAMMA) r + GAMMA r1),    WM r1 + (1 - WM) r = WF q1 + (1 - WF) q,    GAMMA = VU/AU
 #
 # where - r is the part of q in M a. For a damper alone it is the loss of its mass; for motion that dt resolves it
-# differs from (q).du by second order. So it is for the work of supports: their mean reaction is that of the recursion,
-# whose impulse the free dofs get, and what that adds is part of D.
+# differs from (q).du by second order. At supports, whose reactions enter by their mean, (q).du is used; what their
+# impulses do beyond that, where they travel, is work of supports and part of D (``travel_work``).
 #
 # A cable that goes slack within the increment dissipates only while it is taut: its motion while slack does no work.
 # Dampers delay the decrease of its strain, so that increments of many times BETA would count this motion at their

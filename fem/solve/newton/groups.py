@@ -78,7 +78,6 @@ class Memory(NamedTuple):
     closing_norm: int  # |R|
     closing_scale: int  # D
     closing_flags: int
-    closing_loss: int  # what C v1 does on the way of the increment, of the velocities that the projection has added
     # estimate of local errors (``estimate.py``)
     level: int
     elapsed: int  # time since this window began
@@ -269,7 +268,6 @@ class Motion(NamedTuple):
     state: Floats  # (b,)        states of families (friction, fatigue of ice, wake): ``families.evaluate_others``
     power: Floats  # (4,) W, J   energies of families (``forces/protocol.py``)
     spent: Floats  # (3n,) N     part of dissipative forces in -M a of the recursion: ``balance.averaged_loss``
-    held: Floats  # (3n,) N      forces on supports, less their inertia, in the recursion: ``balance.support_work``
 
 
 class Scratch(NamedTuple):

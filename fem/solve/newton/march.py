@@ -248,7 +248,7 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
                 take_filtered(equations, work.du, work.momentum)
                 phase = groups.CLOSE
             elif phase == groups.PROJECT_VELOCITY:
-                move_velocities(problem, motion, work)
+                move_velocities(equations, work.du, work.v)
                 phase = groups.PROJECT_ACCELERATION
             else:
                 move_accelerations(scheme, problem, motion, work)

@@ -28,28 +28,22 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Floats
-from fem.assembly.equations import condense, expand
+from fem.assembly.equations import Equations, condense, expand
 from fem.compiled import called_kernel, inner_kernel
 from fem.compiled.lanes import common, where
 from fem.forces.bar import ALPHA, GAP, GEOMETRIC, PLUS, Bars, P, Q, sense, turning
 from fem.forces.laws import LEG, LINEAR
 from fem.solve.newton import groups
-from fem.solve.newton.evaluate import combine, inertia_forces, is_lumped, multiply_dampings
-from fem.solve.newton.groups import MEMORY, Loading, Motion, Nodes, Problem, Scratch
+from fem.solve.newton.evaluate import combine, inertia_forces, is_lumped
+from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Scratch
 from fem.solve.schemes import Coefficients
-
-
-@inner_kernel
-def moves_velocities(scheme: Coefficients) -> bool:
-    """Whether velocities of rods are projected here; central differences, without a momentum, do it their own way."""
-    return scheme.projects and not scheme.secant and scheme.momentum > 0.0
 
 
 @inner_kernel
 def closing_phase(scheme: Coefficients, problem: Problem) -> int:
     """The phase that follows a converged increment."""
     if scheme.projects:
-        return groups.PROJECT_VELOCITY if moves_velocities(scheme) else groups.PROJECT_ACCELERATION
+        return groups.PROJECT_ACCELERATION if scheme.secant else groups.PROJECT_VELOCITY
     if scheme.lags and (not is_lumped(problem) or problem.equations.slave.shape[0] > 0):
         return groups.PROJECT_ACCELERATION
     return groups.CLOSE
@@ -180,20 +174,11 @@ def end_accelerations(k: int, nodes: Nodes, loading: Loading, work: Scratch) -> 
 
 
 @called_kernel
-def move_velocities(problem: Problem, motion: Motion, work: Scratch) -> None:
-    """v += du; the impulses of rods that do so, as internal forces, into ``work.mean``."""
-    expand(problem.equations, work.du)
-    if problem.nodes.damping.shape[0] > 0:
-        loss = 0.0
-        multiply_dampings(problem, work.du, work.damping_force)
-        for dof in range(work.v.shape[0]):
-            loss += work.damping_force[dof] * (work.u[dof] - motion.u[dof])
-        motion.memory[MEMORY.closing_loss] = loss
-    for dof in range(work.v.shape[0]):
-        work.v[dof] += work.du[dof]
-        work.mean[dof] = 0.0
-    add_pulls(problem.bars, work.tau, work.tangent.bar_tangent, work.mean)
-    condense(problem.equations, work.mean)
+def move_velocities(equations: Equations, du: Floats, v: Floats) -> None:
+    """v += du."""
+    expand(equations, du)
+    for dof in range(v.shape[0]):
+        v[dof] += du[dof]
 
 
 @inner_kernel
@@ -227,20 +212,14 @@ def move_accelerations(scheme: Coefficients, problem: Problem, motion: Motion, w
 
 
 @called_kernel
-def projected_pulls(problem: Problem, work: Scratch) -> None:
-    """Forces of rods from the last projection, which are not part of the motion, into ``work.shift``."""
-    pull = work.shift
+def projected_work(problem: Problem, loading: Loading, motion: Motion, work: Scratch) -> float:
+    """Work of supports against the forces of rods from the last projection, which is not part of the motion."""
+    bars, equations = problem.bars, problem.equations
+    pull, total = work.shift, 0.0
     for dof in range(pull.shape[0]):
         pull[dof] = 0.0
-    add_pulls(problem.bars, work.tau, work.tangent.bar_tangent, pull)
-    condense(problem.equations, pull)
-
-
-@called_kernel
-def projected_work(problem: Problem, loading: Loading, motion: Motion, work: Scratch) -> float:
-    """Work of supports against these forces."""
-    projected_pulls(problem, work)
-    pull, total = work.shift, 0.0
+    add_pulls(bars, work.tau, work.tangent.bar_tangent, pull)
+    condense(equations, pull)
     for c in range(loading.support_dofs.shape[0]):
         dof = loading.support_dofs[c]
         total += pull[dof] * (work.u[dof] - motion.u[dof])

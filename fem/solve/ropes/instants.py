@@ -251,13 +251,13 @@ class Instant:
         pull, acts = self._solve(keep, right, one_sided, free)
         motion.a[:] = free + network.change(pull)
         motion.lagged[:] = motion.a
+        spend(stage, motion)
         rest = np.where(acts, multiply(stage, motion.a) + turning, 0.0)
         self._verify(rest, float(np.abs(free).max(initial=0.0)) + float(np.abs(right).max(initial=0.0)))
         basis, pull = independent(network.rows, pull, acts, self.one_sided, first)
         motion.multiplier[stage.bars.rods] += pull[stage.rods.row]
         motion.force[:] += multiply_transposed(stage, pull)
         write_reactions(stage, motion, self.chunk)
-        spend(stage, motion)
         return acts[self.at], basis[self.at]
 
     def _solve(self, chosen: Flags, right: Floats, one_sided: Flags, x: Floats) -> tuple[Floats, Flags]:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Floats
-from fem.assembly.equations import condense
 from fem.compiled import called_kernel, inner_kernel
 from fem.compiled.lanes import common, some, where
 from fem.forces.families import Groups, write_masses
@@ -23,15 +22,7 @@ from fem.linear.chain import Diagonal, LinearSystem, solve_chain, solve_unsymmet
 from fem.linear.factors import POOR, ROUND_OFF
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces, close_increment, has_drifted, kinetic_energy, note_increment
-from fem.solve.newton.evaluate import (
-    combine,
-    evaluate,
-    evaluate_instant,
-    in_increment,
-    inertia_forces,
-    is_lumped,
-    multiply_masses,
-)
+from fem.solve.newton.evaluate import combine, evaluate, evaluate_instant, in_increment, inertia_forces, is_lumped
 from fem.solve.newton.groups import (
     CORRECT,
     ENERGY,
@@ -272,7 +263,7 @@ def project_lanes(k: int, is_bare: bool, moves_velocities: bool, through: Passag
     if moves_velocities:
         velocity_gaps(problem.bars, work)
         solve_projection(k, groups.PROJECT_VELOCITY, is_bare, through, outcome)
-        move_velocities(problem, through.motion, work)
+        move_velocities(problem.equations, work.du, work.v)
     acceleration_system(through.scheme, k, problem, through.loading, through.motion, work)
     solve_projection(k, groups.PROJECT_ACCELERATION, is_bare, through, outcome)
     move_accelerations(through.scheme, problem, through.motion, work)
@@ -387,11 +378,8 @@ def open_lanes(needs_acceleration: bool, through: Passage, outcome: Floats) -> N
         motion.lagged[dof] = motion.a[dof]
     inertia_forces(problem, motion.v, motion.a, work.inertia, work.damping_force)
     balance_forces(scheme, False, -1, problem, loading, motion.a, work)
-    multiply_masses(problem, motion.a, motion.held)
-    condense(problem.equations, motion.held)
     for dof in range(size):
         motion.spent[dof] = work.damping_force[dof] if nodes.damping.shape[0] > 0 else 0.0
-        motion.held[dof] = work.reaction[dof] - motion.held[dof]
     for dof in range(motion.flow.shape[0]):
         motion.spent[dof] += motion.flow[dof]
     kinetic, potential = kinetic_energy(problem, work), 0.0

@@ -552,12 +552,12 @@ def march_blocks(first: int, last: int, stride: int, options: Ints, row: Floats,
     scheme, start, room, record = coefficients_of(row, options), packs.start, packs.room, packs.record
     for b in range(first, last):
         u, v, a, origin, lagged = local(room.u), local(room.v), local(room.a), local(room.u), local(room.lagged)
-        spent, held = local(room.u), local(room.u)
+        spent = local(room.u)
         force, flow, reaction = local(room.force), local(room.flow), local(room.force)
         multiplier, energies, memory = local(room.multiplier), local(start.energies), local(start.memory)
         state, power = local(room.state), local(room.power)
         motion = Motion(
-            u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, state, power, spent, held
+            u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, state, power, spent
         )
         for dof in range(motion.u.shape[0]):
             motion.u[dof], motion.v[dof], motion.a[dof] = start.u[b, dof], start.v[b, dof], start.a[b, dof]
