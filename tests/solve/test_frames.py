@@ -274,3 +274,39 @@ def test_round_off_of_energies_is_no_exchange():
 def test_an_error_that_is_all_that_changed_has_no_share():
     assert energy_error_text(3e-9, 3e-9) == "3e-09" and energy_error_text(3e-9, 0.0) == "3e-09"
     assert energy_error_text(3.0, 4.0) == "3, 75 % of the energy exchanged"
+
+
+@pytest.mark.parametrize("scheme", ["", ", ALPHA=-0.1", ", TIME INTEGRATOR=BACKWARD EULER"])
+def test_a_support_that_jerks_a_rod_does_the_work_of_the_jump(scheme):
+    """Along its axis to 3 m/s, m v^2/2 = 9 J: none was booked, and the run was stopped for the error."""
+    history = run_text(JERK.format(scheme=scheme))
+    work, kinetic = history.of_energy("external_work"), history.of_energy("kinetic")
+    np.testing.assert_allclose(work, kinetic, atol=1e-9)
+    assert kinetic.max() == pytest.approx(9.0)
+
+
+JERK = """*NODE
+1, 0., 0., 0.
+2, 1., 0., 0.
+*ELEMENT, TYPE=T3D2, ELSET=C
+1, 1, 2
+*ELEMENT, TYPE=MASS, ELSET=M
+10, 2
+*MASS, ELSET=M
+2.
+*MATERIAL, NAME=R
+*INEXTENSIBLE
+*SOLID SECTION, ELSET=C, MATERIAL=R
+1e-3
+*AMPLITUDE, NAME=JERK
+0., 0., 0.5, 0., 1., 1.5, 1.5, 1.5
+*BOUNDARY
+1, 2, 3
+2, 2, 3
+*STEP, NLGEOM
+*DYNAMIC, DIRECT{scheme}
+0.01, 1.4
+*BOUNDARY, AMPLITUDE=JERK
+1, 1, 1, 1.
+*END STEP
+"""
