@@ -1,8 +1,7 @@
 """Arithmetic of dual numbers in machine code: each operation with its rule of differentiation.
 
-The numbers themselves are computed exactly as without derivatives, and apart from them: they are what the next operation
-waits for. Slot 0 of vectors of derivatives means nothing. A derivative that does not exist where it is multiplied by
-zero anyway, such as that of a square root at 0, is zero.
+The numbers themselves (slot 0) are computed exactly as without derivatives. A derivative that does not exist where it
+is multiplied by zero anyway, such as that of a square root at 0, is zero.
 """
 
 from __future__ import annotations
@@ -17,26 +16,25 @@ from numba.core import types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin, lower_cast
 
-from fem.compiled.lanes import carried, common, itself, steepest, where
-from fem.compiled.packs import COMPARISONS, DualType, comparison, define, dual_of, intrinsic, spread
+from fem.compiled.lanes import carried, common, itself, steepest
+from fem.compiled.packs import COMPARISONS, DualType, comparison, define, intrinsic, opcode, spread
 
-NUMBER = ir.DoubleType()
+NUMBER, FIRST = ir.DoubleType(), ir.Constant(ir.IntType(32), 0)
 
 
 def number(builder: Any, dual: Any) -> Any:
     """The number itself."""
-    return builder.extract_value(dual, 0)
+    return builder.extract_element(dual, FIRST)
 
 
-def slopes_of(builder: Any, dual: Any) -> Any:
-    """Its derivatives."""
-    return builder.extract_value(dual, 1)
+def with_number(builder: Any, slopes: Any, value: Any) -> Any:
+    """The dual number of a value and derivatives."""
+    return builder.insert_element(slopes, value, FIRST)
 
 
 def scaled(builder: Any, dual: Any, factor: Any) -> Any:
-    """Derivatives times a plain number."""
-    slopes = slopes_of(builder, dual)
-    return builder.fmul(slopes, spread(builder, factor, slopes.type.count))
+    """All slots times a plain number."""
+    return builder.fmul(dual, spread(builder, factor, dual.type.count))
 
 
 def finite_or_zero(builder: Any, value: Any) -> Any:
@@ -49,23 +47,7 @@ def finite_or_zero(builder: Any, value: Any) -> Any:
 @lower_cast(types.Integer, DualType)
 def _constant(context: Any, builder: Any, source: Any, target: Any, value: Any) -> Any:
     zeros = ir.Constant(ir.VectorType(NUMBER, target.width), [0.0] * target.width)
-    return dual_of(builder, context.cast(builder, value, source, types.float64), zeros)
-
-
-def each(name: str) -> Callable[..., Any]:
-    """An operation that is the same LLVM instruction for numbers and derivatives."""
-
-    def code(context: Any, builder: Any, *duals: Any) -> Any:
-        found = [getattr(builder, name)(*(get(builder, dual) for dual in duals)) for get in (number, slopes_of)]
-        return dual_of(builder, *found)
-
-    return code
-
-
-def selected(builder: Any, condition: Any, yes: Any, no: Any) -> Any:
-    """The one or the other."""
-    found = [builder.select(condition, get(builder, yes), get(builder, no)) for get in (number, slopes_of)]
-    return dual_of(builder, *found)
+    return with_number(builder, zeros, context.cast(builder, value, source, types.float64))
 
 
 def multiply(context: Any, builder: Any, one: Any, other: Any) -> Any:
@@ -77,7 +59,7 @@ def multiply(context: Any, builder: Any, one: Any, other: Any) -> Any:
         slopes = scaled(builder, one, b)
     else:
         slopes = builder.fadd(scaled(builder, other, a), scaled(builder, one, b))
-    return dual_of(builder, builder.fmul(a, b), slopes)
+    return with_number(builder, slopes, builder.fmul(a, b))
 
 
 def divide(context: Any, builder: Any, one: Any, other: Any) -> Any:
@@ -89,11 +71,11 @@ def divide(context: Any, builder: Any, one: Any, other: Any) -> Any:
     else:
         slopes = scaled(builder, other, builder.fneg(builder.fmul(quotient, inverse)))
         slopes = builder.fadd(slopes, scaled(builder, one, inverse)) if is_dual(one) else slopes
-    return dual_of(builder, quotient, slopes)
+    return with_number(builder, slopes, quotient)
 
 
 def is_dual(value: Any) -> bool:
-    return isinstance(value.type, ir.LiteralStructType)
+    return isinstance(value.type, ir.VectorType)
 
 
 def raise_to(context: Any, builder: Any, one: Any, other: Any) -> Any:
@@ -109,7 +91,7 @@ def raise_to(context: Any, builder: Any, one: Any, other: Any) -> Any:
         slope = builder.fmul(value, logarithm(builder, (a,)))
         more = scaled(builder, other, finite_or_zero(builder, slope))
         zeros = more if zeros is None else builder.fadd(zeros, more)
-    return dual_of(builder, value, zeros)
+    return with_number(builder, zeros, value)
 
 
 MIXED = {
@@ -144,7 +126,7 @@ def chained(function: Any, slope: Callable[..., Any]) -> Callable[..., Any]:
 
         x = number(builder, dual)
         value = call(function, x)
-        return dual_of(builder, value, scaled(builder, dual, slope(builder, call, x, value)))
+        return with_number(builder, scaled(builder, dual, slope(builder, call, x, value)), value)
 
     return code
 
@@ -178,21 +160,18 @@ def arctangent(context: Any, builder: Any, y: Any, x: Any) -> Any:
     inverse = finite_or_zero(builder, builder.fdiv(NUMBER(1.0), square))
     slopes = scaled(builder, y, builder.fmul(along, inverse))
     slopes = builder.fsub(slopes, scaled(builder, x, builder.fmul(down, inverse)))
-    return dual_of(builder, function(builder, (down, along)), slopes)
-
-
-negative = each("fneg")
+    return with_number(builder, slopes, function(builder, (down, along)))
 
 
 def magnitude(context: Any, builder: Any, dual: Any) -> Any:
     below = builder.fcmp_ordered("<", number(builder, dual), NUMBER(0.0))
-    return selected(builder, below, negative(context, builder, dual), dual)
+    return builder.select(below, builder.fneg(dual), dual)
 
 
 def with_sign(context: Any, builder: Any, dual: Any, other: Any) -> Any:
     size = magnitude(context, builder, dual)
     below = builder.fcmp_ordered("<", number(builder, other), NUMBER(0.0))
-    return selected(builder, below, negative(context, builder, size), size)
+    return builder.select(below, builder.fneg(size), size)
 
 
 def extreme(symbol: str) -> Callable[..., Any]:
@@ -200,7 +179,7 @@ def extreme(symbol: str) -> Callable[..., Any]:
 
     def code(context: Any, builder: Any, one: Any, other: Any) -> Any:
         is_so = builder.fcmp_ordered(symbol, number(builder, other), number(builder, one))
-        return selected(builder, is_so, other, one)
+        return builder.select(is_so, other, one)
 
     return code
 
@@ -215,8 +194,8 @@ def first(context: Any, builder: Any, dual: Any) -> Any:
 
 
 def steepest_slot(context: Any, builder: Any, dual: Any) -> Any:
-    sizes, most = intrinsic("fabs")(context, builder, slopes_of(builder, dual)), NUMBER(0.0)
-    for slot in range(1, sizes.type.count):
+    sizes, most = intrinsic("fabs")(context, builder, dual), NUMBER(0.0)
+    for slot in range(1, dual.type.count):
         size = builder.extract_element(sizes, ir.Constant(ir.IntType(32), slot))
         most = builder.select(builder.fcmp_ordered("<=", size, most), most, size)  # NaN remains
     return most
@@ -229,8 +208,8 @@ def with_slope(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return value
     slopes = scaled(builder, x, number(builder, slope) if is_dual(slope) else slope)
     if not is_dual(value):
-        return dual_of(builder, value, slopes)
-    return dual_of(builder, number(builder, value), builder.fadd(slopes_of(builder, value), slopes))
+        return with_number(builder, slopes, value)
+    return with_number(builder, builder.fadd(value, slopes), number(builder, value))
 
 
 def truncated(context: Any, builder: Any, dual: Any) -> Any:
@@ -242,12 +221,12 @@ for _code, _functions in MIXED.items():
         define_mixed(_function, _code)
 for _name, _functions in (("fadd", (operator.add, operator.iadd)), ("fsub", (operator.sub, operator.isub))):
     for _function in _functions:
-        define(_function, 2, DualType, each(_name))
+        define(_function, 2, DualType, opcode(_name))
 for _symbol, _function in (*COMPARISONS.items(), ("!=", operator.ne)):
     define(_function, 2, DualType, compared(_symbol), lambda width: types.boolean)
 for _of_numbers, _slope in SLOPES.items():
     define(_of_numbers, 1, DualType, chained(_of_numbers, _slope))
-define(operator.neg, 1, DualType, negative)
+define(operator.neg, 1, DualType, opcode("fneg"))
 define(abs, 1, DualType, magnitude)
 define(math.atan2, 2, DualType, arctangent)
 define(math.copysign, 2, DualType, with_sign)
@@ -260,8 +239,3 @@ for _by in (types.Float, DualType):
     for _kinds in ((DualType, DualType), (DualType, types.Float), (types.Float, DualType)):
         lower_builtin(carried, _kinds[0], _by, _kinds[1])(with_slope)
 define(steepest, 1, DualType, steepest_slot, lambda width: types.float64)
-
-
-@lower_builtin(where, types.Boolean, DualType, DualType)
-def _where(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return selected(builder, *args)

@@ -114,27 +114,13 @@ register_model(FixedType)(models.OpaqueModel)
 
 
 @register_model(PackType)
+@register_model(DualType)
 @register_model(MaskType)
 class WideModel(models.PrimitiveModel):
-    """A pack or mask is one LLVM vector."""
+    """A pack, dual number or mask is one LLVM vector."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, ir.VectorType(kind.item, kind.width))
-
-
-@register_model(DualType)
-class DualModel(models.StructModel):
-    """A dual number is a number and a vector of all slots, whose slot 0 means nothing: numbers do not wait for
-    derivatives."""
-
-    def __init__(self, manager: Any, kind: DualType) -> None:
-        super().__init__(manager, kind, [("number", kind.one), ("slopes", PackType(kind.width))])
-
-
-def dual_of(builder: Any, number: Any, slopes: Any) -> Any:
-    """The dual number of a number and a vector whose slots but the first are its derivatives."""
-    value = ir.Constant(ir.LiteralStructType([number.type, slopes.type]), ir.Undefined)
-    return builder.insert_value(builder.insert_value(value, number, 0), slopes, 1)
 
 
 @register_model(LanesType)
@@ -330,10 +316,10 @@ def _getitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     pointer = _address(context, builder, sig, args)
     result = sig.return_type
     if isinstance(result, WideType | types.Float):
-        vector = context.get_value_type(PackType(result.width) if isinstance(result, DualType) else result)
+        vector = context.get_value_type(result)
         loaded = builder.load(builder.bitcast(pointer, vector.as_pointer()))
         loaded.align = sig.args[0].alignment
-        return dual_of(builder, first(context, builder, loaded), loaded) if isinstance(result, DualType) else loaded
+        return loaded
     below = cgutils.create_struct_proxy(result)(context, builder)
     below.data = pointer
     sides = _sides(context, builder, sig.args[0], args[0])[-result.ndim :]
@@ -342,12 +328,11 @@ def _getitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 def _setitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    pointer, value = _address(context, builder, sig, args), args[2]
-    if isinstance(sig.args[2], DualType):
-        value, slopes = builder.extract_value(value, 0), builder.extract_value(value, 1)
-        if isinstance(sig.args[0].item, DualType):
-            value = builder.insert_element(slopes, value, ir.Constant(ir.IntType(32), 0))
-    builder.store(value, builder.bitcast(pointer, value.type.as_pointer()), align=sig.args[0].alignment)
+    pointer = _address(context, builder, sig, args)
+    vector, value = context.get_value_type(sig.args[0].item), args[2]
+    if value.type != vector:
+        value = first(context, builder, value)
+    builder.store(value, builder.bitcast(pointer, vector.as_pointer()), align=sig.args[0].alignment)
     return context.get_dummy_value()
 
 
