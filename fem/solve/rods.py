@@ -119,9 +119,9 @@ def dense(matrix: Matrix) -> Floats:
 def check_constraints(stage: StepSystem, motion: Motion) -> None:
     """ModelError: a rod does not have its length, joins two supported nodes, or depends on other constraints.
     The state must have been evaluated into ``stage.work``."""
-    rods, inverse = stage.rods.heads, stage.rods.inverse
-    if len(rods) == 0:
+    if len(stage.bars.rods) == 0:
         return
+    rods, inverse = stage.rods.heads, stage.rods.inverse
     _, strain = gaps(stage)
     # Rods on supports that are about to move are checked after the first solve.
     still = np.ones(stage.system.size, np.bool_)
