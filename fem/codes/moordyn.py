@@ -267,8 +267,9 @@ def kinds_of(twin: Twin, writing: Writing) -> dict[int, WrittenType]:
         if not d and (dd or dt or di):
             writing.refuse("DLOAD", "FDD|FDT|FI", "drag without PB: MoorDyn's lines displace water", "add a PB load")
             return {}
-        d = d or DRY
-        numbers = d, 0.0 if m.off else m.mass / m.length0, m.stiffness * m.length0, m.damping * m.length0
+        length = segment_of(m)  # EA, BA and mass of the line are over it, not over the natural length of the deck
+        d = (d or DRY) * (math.sqrt(m.length0 / length) if d else 1.0)
+        numbers = d, 0.0 if m.off else m.mass / length, m.stiffness * length, m.damping * length
         water = cd * dd / d, ca * (di / d) ** 2, ct * dt / d, cax * (di / d) ** 2
         found[m.label] = WrittenType(*(float(f"{value:.12g}") for value in (*numbers, *water)))
     return found
@@ -276,8 +277,7 @@ def kinds_of(twin: Twin, writing: Writing) -> dict[int, WrittenType]:
 
 def segment_of(member: Member) -> float:
     """Unstretched length of a segment; its elongation to the deck's length gives the initial tension."""
-    full = member.stiffness * member.length0
-    return member.length0 / (1.0 + member.pretension / full) if full else member.length0
+    return member.length0 - (member.pretension / member.stiffness if member.stiffness else 0.0)
 
 
 def chains_of(twin: Twin, kinds: dict[int, WrittenType], heavy: set[int], joins: bool) -> list[WrittenLine]:
