@@ -313,7 +313,7 @@ GOING_ON = {
         material=decks.BETA,
     ),
     "increments that do not divide a step": decks.deck(
-        *decks.STRING, decks.rests(decks.PULLED, 0.3), decks.moves("", 0.003, 0.05), LET, model=decks.STRESS
+        *decks.STRING, decks.rests(decks.PULLED), decks.moves("*CLOAD, OP=NEW\n", 0.003, 0.05), LET, model=decks.STRESS
     ),
 }
 
