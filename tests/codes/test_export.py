@@ -166,6 +166,23 @@ T
 """
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "APPLICATION=QUASI-STATIC",
+        "APPLICATION=MODERATE DISSIPATION",
+        "DIRECT, TIME INTEGRATOR=BACKWARD EULER",
+        "ALPHA=-0.2",
+    ],
+)
+def test_schemes_that_abaqus_has_are_read_back(words):
+    """They were HHT with another ALPHA, and increments that follow the error."""
+    model = parse_deck(decks.deck(*decks.SWING, decks.moves(decks.WEIGHT, words=f", {words}")))
+    files, notes = files_for("abaqus", model)
+    assert parse_deck(files["deck_abaqus.inp"]).steps[0].procedure == model.steps[0].procedure
+    assert not any(note.startswith("scheme") for note in notes)
+
+
 def test_beams_of_abaqus_are_read_back():
     """n1, J, E and G; a round section gets a direction across its bars, which changes nothing."""
     for numbers in ("1., 0.01, 0., 0.01, 0.02", "1., 0.01, 0., 0.03, 0.02\n0., 0.1, 1."):
