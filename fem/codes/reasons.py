@@ -98,7 +98,7 @@ def is_damped_cable(material: Material) -> bool:
 
 
 def damped_while_slack(model: Model) -> Model:
-    """BETA of cables becomes a dashpot beside each of them, which acts whatever its force."""
+    """BETA of cables becomes a dashpot beside each of them, which acts whatever its force; its set names the cable."""
     mesh, label = model.mesh, int(model.mesh.element_labels.max(initial=0))
     length, axial = natural_lengths(mesh, model.rest_lengths), mesh.is_of(*TRUSSES)
     added: dict[int, float] = {}
@@ -112,7 +112,8 @@ def damped_while_slack(model: Model) -> Model:
         return model
     elements, first = np.array(list(added)), len(mesh.element_labels)
     block = ElementBlock("DASHPOTA", label + 1 + np.arange(len(elements)), mesh.element_nodes[elements])
-    sets = {f"{ADDED}{k}": np.array([first + k]) for k in range(len(elements))}
+    labels = mesh.element_labels[elements].tolist()
+    sets = {f"{ADDED}{own}": np.array([first + k]) for k, own in enumerate(labels)}
     mesh = replace(mesh, blocks=(*mesh.blocks, block), element_sets=mesh.element_sets | sets)
     dashpots = tuple(Dashpot(name, (), each) for name, each in zip(sets, added.values(), strict=True))
     model = replace(model, mesh=mesh, dashpots=(*model.dashpots, *dashpots))

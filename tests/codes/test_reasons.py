@@ -32,7 +32,20 @@ from fem.codes.reasons import REASONS, same
 from fem.deck import parse_deck
 from fem.model import Model
 from fem.study.tracks import tracked
-from tests.codes.decks_of_codes import DRY, IN_WATER, LET_GO, MOTIONS, NEWMARK, SWING, WEIGHT, deck, moves
+from tests.codes.decks_of_codes import (
+    BETA,
+    CABLE,
+    DRY,
+    FAST,
+    IN_WATER,
+    LET_GO,
+    MOTIONS,
+    NEWMARK,
+    SWING,
+    WEIGHT,
+    deck,
+    moves,
+)
 from tests.codes.installed import PYTHON, skip_without
 
 DECKS = DRY | IN_WATER | MOTIONS
@@ -73,6 +86,17 @@ TABLE = """#!{python}
 import pathlib, shutil, sys
 shutil.copy({table!r}, pathlib.Path(sys.argv[-1]).with_suffix(".csv").name)
 """
+
+
+def test_cables_side_by_side_have_dashpots_of_their_own():
+    """Between the same nodes: those of both were counted for the last of them."""
+    skip_without("opensees")
+    first, bars, held = SWING
+    material, fast = BETA + CABLE, FAST.format(-2.0)
+    text = deck(first, f"{bars}\n2, 1, 2", held, moves(WEIGHT), model=fast, material=material)
+    rows = fem.compare(parse_deck(text), ["opensees"], python=PYTHON).reasons()
+    explained = {row[2]: row[5] for row in rows if row[1] == "damping"}
+    assert {"T_e1", "T_e2"} <= explained.keys() and min(explained.values()) > 0.999
 
 
 @pytest.mark.skipif(os.name != "posix", reason="programs by their first line")
