@@ -271,6 +271,9 @@ def stages_of(writing: Writing, system: System, u: Floats, v: Floats) -> tuple[S
         dt = min(procedure.dt, procedure.period)
         if dynamic and not dynamic.direct:
             writing.note(f"increments: automatic in the deck, equal here, dt = {dt:g}")
+        if procedure.period > MOST_POINTS * dt and (step.boundaries or step.nodal_loads or step.distributed_loads):
+            count = len(times_of(start, procedure.period, dt)) - 1
+            writing.note(f"curves: {MOST_POINTS} points, straight between them, in a step of {count} increments")
         grid = times_of(start, procedure.period, max(dt, procedure.period / MOST_POINTS))
         motion = np.stack(supports.motion(dofs, grid))
         motion[:, :1] = supports.motion(dofs, grid[:1], after=True)

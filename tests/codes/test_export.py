@@ -419,6 +419,16 @@ def test_last_increments_are_those_of_the_deck():
     assert times == pytest.approx([0.0, 0.3, 0.6, 0.9, 1.0]) and values == pytest.approx(np.sin(2.0 * np.array(times)))
 
 
+def test_curves_of_long_steps_have_fewer_points_and_a_note():
+    wave = "*AMPLITUDE, NAME=A, DEFINITION=PERIODIC\n1, 2., 0., 0.\n0., 1.\n"
+    pushed = "*CLOAD, AMPLITUDE=A\n2, 3, 1.\n"
+    for time, noted in ((20.0, False), (30.0, True)):
+        _, notes = files_for(
+            "opensees", parse_deck(decks.deck(*decks.SWING, decks.moves(pushed, 1e-3, time), model=wave))
+        )
+        assert any("20000 points" in note and "30000 increments" in note for note in notes) == noted
+
+
 def test_anchors_on_the_seabed_are_refused():
     anchored = BOTTOM.replace("*AQUA", "*INITIAL CONDITIONS, TYPE=ANCHOR\n5, 1, 0.1\n*AQUA")
     with pytest.raises(fem.DeckError, match="initial displacements"):
