@@ -417,6 +417,8 @@ def test_last_increments_are_those_of_the_deck():
     assert twin.stages[0].times == pytest.approx([0.0, 0.3, 0.6, 0.9, 1.0]) and twin.stages[0].increments == 4
     ((times, values),) = twin.stages[0].loads.values()
     assert times == pytest.approx([0.0, 0.3, 0.6, 0.9, 1.0]) and values == pytest.approx(np.sin(2.0 * np.array(times)))
+    text = files_for("code_aster", parse_deck(decks.deck(*decks.SWING, decks.moves("", 0.25, 0.875))))[0]
+    assert "INTERVALLE=(_F(JUSQU_A=0.75, NOMBRE=3), _F(JUSQU_A=0.875, NOMBRE=1))" in text["deck_code_aster.comm"]
 
 
 def test_curves_of_long_steps_have_fewer_points_and_a_note():
