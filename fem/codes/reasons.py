@@ -88,6 +88,17 @@ def undamped(model: Model) -> Model:
     return of_materials(lambda one: replace(one, beta=0.0))(replace(model, dashpots=dashpots))
 
 
+def with_equal_increments(model: Model) -> Model:
+    """Of motions, and of statics in which bars yield: what they have become depends on where increments end."""
+
+    def equal(step: Step) -> Step:
+        if not (step.dynamic or (step.static and model.yields)):
+            return step
+        return replace(step, procedure=replace(step.timed, direct=True, dt_min=None, dt_max=None))
+
+    return of_steps(equal)(model)
+
+
 def undamped_if_moved(model: Model) -> Model:
     is_moved = any(boundary.value for step in model.steps for boundary in step.boundaries)
     return undamped(model) if is_moved else model
@@ -205,7 +216,7 @@ REASONS = (
     Reason("strain", "elongation over length, as in the other code: STRAIN=ENGINEERING in fem", ALL,
            ours=of_sections(strain="ENGINEERING")),
     Reason("increments", "equal increments, as in the other code: DIRECT in fem", ALL,
-           ours=of_dynamics(lambda one: replace(one, direct=True, dt_min=None, dt_max=None))),
+           ours=with_equal_increments),
     Reason("scheme", "HHT with the ALPHA of the exported deck, in fem, too", ("calculix",),
            ours=of_dynamics(as_calculix_has_it)),
     Reason("scheme", "the integrator of the exported script, in fem, too", ("opensees",),

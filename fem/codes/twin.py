@@ -269,7 +269,7 @@ def stages_of(writing: Writing, system: System, u: Floats, v: Floats) -> tuple[S
             writing.refuse("BOUNDARY", "", message, "support the node in all steps, or release it in a *DYNAMIC step")
             return ()
         dt = min(procedure.dt, procedure.period)
-        if dynamic and not dynamic.direct:
+        if not procedure.direct and (dynamic or model.yields):
             writing.note(f"increments: automatic in the deck, equal here, dt = {dt:g}")
         if procedure.period > MOST_POINTS * dt and (step.boundaries or step.nodal_loads or step.distributed_loads):
             count = len(times_of(start, procedure.period, dt)) - 1
