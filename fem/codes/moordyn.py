@@ -114,7 +114,7 @@ def files_of(model: Model, in_pieces: bool = False) -> tuple[dict[str, str], lis
     places = start_of(twin, moving)
     points = []
     for node, number in numbers.items():
-        is_free = twin.free[node] and 3 * node not in twin.stages[-1].held
+        is_free = twin.free[node] and not all(3 * node + axis in twin.stages[-1].held for axis in range(3))
         kind_of = "Coupled" if node in coupled else "Free" if is_free else "Fixed"
         x, y, z = places[node]
         mass = masses.get(node, 0.0) if kind_of == "Free" else 0.0
@@ -175,6 +175,7 @@ def check(twin: Twin, moving: list[Stage], writing: Writing) -> None:
     beside = np.zeros(len(held), np.bool_)
     beside[[node for m in twin.members for node in (m.first, m.last)]] = True
     pushed = {dof % 3 for stage in twin.stages for dof, series in stage.loads.items() if any(series.values)}
+    pushed |= {2} if any(stage.environment.flows for stage in twin.stages) else set()
     planes = twin.fixed[beside].all(axis=0) & (np.ptp(twin.system.coordinates[beside], axis=0) == 0.0)
     flat = [axis for axis in range(3) if planes[axis] and axis not in pushed]
     if any(stage.held.keys() != moving[0].held.keys() for stage in moving):

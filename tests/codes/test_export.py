@@ -395,6 +395,15 @@ def test_what_changes_from_step_to_step_is_refused_for_moordyn(text, said):
         files_for("moordyn", parse_deck(text))
 
 
+@pytest.mark.parametrize(("place", "axis"), [("{}, 0., 0.", 2), ("0., {}, 0.", 1)], ids=["x", "y"])
+def test_moordyn_lets_chains_move_in_any_plane(place, axis):
+    """Nodes that are held along x only were fixed."""
+    nodes = "\n".join(f"{n}, {place.format(float(n))}" for n in (1, 2, 3))
+    text = decks.deck(nodes, decks.STRING[1], f"1, 1, 3\n1, {axis}\n2, {axis}\n3, {axis}", decks.moves(decks.WEIGHT))
+    points = files_for("moordyn", parse_deck(text))[0]["deck_moordyn.txt"].split("--- POINTS ---")[1]
+    assert points.count("Free") == 2 and points.count("Fixed") == 1
+
+
 def test_moordyn_moves_supports_by_the_times_of_their_steps():
     """A support is at 0.1 sin(3 t) after 1 s in 10 increments, and after 0.5 s more in 50: places stood 0.1 s apart."""
     sine = "*AMPLITUDE, NAME=A, DEFINITION=PERIODIC, TIME=TOTAL TIME\n1, 3., 0., 0.\n0., 1.\n"
