@@ -27,6 +27,8 @@ from fem.model.mesh import AXIAL
 MOST_POINTS = 20_000
 """Largest number of points in the table of a load or a support."""
 MOST_BESIDE = 12
+FAR = 1e3
+"""Tables of bars reach so many lengths; beyond them CalculiX has constant forces."""
 SHARP = 1e-6
 """Of an increment: what is left of a step is no further one."""
 DIFFERENCES = {"GREEN": 1.5, "LOG": 0.5}
@@ -66,14 +68,14 @@ class Member(NamedTuple):
 
     @property
     def rows(self) -> tuple[tuple[float, float], ...]:
-        """(force, elongation from the distance of the nodes), as far as the length, either way; none of a spring."""
+        """(force, elongation from the distance of the nodes), ``FAR`` times the length either way; none of a spring."""
         gap = self.length0 - self.distance
         if self.table:
             return tuple((force, x + gap) for force, x in self.table)
         if self.pretension == gap == 0.0 and self.plus == self.minus == 1.0:
             return ()
         zero = gap - self.pretension / self.stiffness if self.stiffness else gap
-        reach = self.length0 + abs(zero)
+        reach = FAR * (self.length0 + abs(zero))
         low, high = -self.minus * self.stiffness * reach, self.plus * self.stiffness * reach
         between = () if self.plus == self.minus else ((0.0, zero),)
         return ((low, zero - reach), *between, (high, zero + reach))

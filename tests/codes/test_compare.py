@@ -318,6 +318,14 @@ GOING_ON = {
 }
 
 
+DROPPED = decks.moves("*DLOAD\nP, GRAV, 9.81, 0., 0., -1.\n", 0.01, 3.0)
+BUNGEE = decks.deck(
+    *("1, 0., 0., 0.\n2, 3., 0., -9.", "1, 1, 2", "1, 1, 3", DROPPED), material=decks.CABLE, young=5e6, density=0.0,
+    model=decks.MASS.replace("101, 4", "101, 2") + "*REST LENGTH\nC, 10.\n",
+)  # fmt: skip
+GOING_ON["a cable that becomes four times as long"] = BUNGEE
+
+
 @pytest.mark.parametrize("code", ["opensees", "calculix"])
 @pytest.mark.parametrize("what", GOING_ON)
 def test_codes_go_on_as_we_do(what, code):
