@@ -201,8 +201,10 @@ def step_of(twin: Twin, beams: Beams, stage: Stage, writing: Writing) -> Row:
     for k, dof in enumerate(moved):
         for times, values in (stage.rates[dof], stage.accelerations[dof]):
             curves[1][k] += times, tuple(place(dof)[2] * value for value in values)
-    forces = float(np.linalg.norm(np.array([row[-1] for row in curves[0]] or [1.0], np.float64)))
-    tolerance = max(1e-8 * forces, 1e-13 * max((m.stiffness * m.distance for m in twin.members), default=1.0))
+    forces = float(np.linalg.norm(np.array([row[-1] for row in curves[0]] or [0.0], np.float64)))
+    size = float(np.ptp(twin.model.mesh.coordinates, axis=0).max(initial=0.0))
+    stiff = (*(m.stiffness * m.distance for m in twin.members), *(each.stiffness * size for each in twin.model.springs))
+    tolerance = max(1e-8 * forces, 1e-13 * max(stiff, default=0.0)) or 1e-13
     rows = stage.name, stage.start, stage.end, stage.dt, stage.increments, stage.every
     return *rows, tolerance, integrator(stage, writing), *curves
 

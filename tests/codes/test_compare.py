@@ -323,6 +323,12 @@ BUNGEE = decks.deck(
     *("1, 0., 0., 0.\n2, 3., 0., -9.", "1, 1, 2", "1, 1, 3", DROPPED), material=decks.CABLE, young=5e6, density=0.0,
     model=decks.MASS.replace("101, 4", "101, 2") + "*REST LENGTH\nC, 10.\n",
 )  # fmt: skip
+TINY = PAIR.replace("\n200.\n", "\n1.E-5\n").replace("\n1.5\n", "\n1.E-6\n").replace("0.01, 1.", "0.05, 4.")
+TINY = TINY.replace("*SPRING, NONLINEAR, ELSET=Q\n3, 3\n-3., -0.2\n0., 0.\n1., 0.1", "*SPRING, ELSET=Q\n3, 3\n1.E-6")
+TINY = TINY.replace("*DLOAD\n, GRAV, 9.81, 0., 0., -1.\n", "")
+GOING_ON["forces of a micronewton without loads"] = TINY.replace(
+    "*BOUNDARY", "*INITIAL CONDITIONS, TYPE=VELOCITY\n2, 1, 0.5\n4, 3, 0.3\n*BOUNDARY"
+)
 GOING_ON["a cable that becomes four times as long"] = BUNGEE
 
 
