@@ -88,6 +88,17 @@ def undamped(model: Model) -> Model:
     return of_materials(lambda one: replace(one, beta=0.0))(replace(model, dashpots=dashpots))
 
 
+def with_equal_increments(model: Model) -> Model:
+    """Of motions, and of statics in which bars yield: what they have become depends on where increments end."""
+
+    def equal(step: Step) -> Step:
+        if not (step.dynamic or (step.static and model.yields)):
+            return step
+        return replace(step, procedure=replace(step.timed, direct=True, dt_min=None, dt_max=None))
+
+    return of_steps(equal)(model)
+
+
 def undamped_if_moved(model: Model) -> Model:
     is_moved = any(boundary.value for step in model.steps for boundary in step.boundaries)
     return undamped(model) if is_moved else model
@@ -98,7 +109,7 @@ def is_damped_cable(material: Material) -> bool:
 
 
 def damped_while_slack(model: Model) -> Model:
-    """BETA of cables becomes a dashpot beside each of them, which acts whatever its force."""
+    """BETA of cables becomes a dashpot beside each of them, which acts whatever its force; its set names the cable."""
     mesh, label = model.mesh, int(model.mesh.element_labels.max(initial=0))
     length, axial = natural_lengths(mesh, model.rest_lengths), mesh.is_of(*TRUSSES)
     added: dict[int, float] = {}
@@ -112,7 +123,8 @@ def damped_while_slack(model: Model) -> Model:
         return model
     elements, first = np.array(list(added)), len(mesh.element_labels)
     block = ElementBlock("DASHPOTA", label + 1 + np.arange(len(elements)), mesh.element_nodes[elements])
-    sets = {f"{ADDED}{k}": np.array([first + k]) for k in range(len(elements))}
+    labels = mesh.element_labels[elements].tolist()
+    sets = {f"{ADDED}{own}": np.array([first + k]) for k, own in enumerate(labels)}
     mesh = replace(mesh, blocks=(*mesh.blocks, block), element_sets=mesh.element_sets | sets)
     dashpots = tuple(Dashpot(name, (), each) for name, each in zip(sets, added.values(), strict=True))
     model = replace(model, mesh=mesh, dashpots=(*model.dashpots, *dashpots))
@@ -204,7 +216,7 @@ REASONS = (
     Reason("strain", "elongation over length, as in the other code: STRAIN=ENGINEERING in fem", ALL,
            ours=of_sections(strain="ENGINEERING")),
     Reason("increments", "equal increments, as in the other code: DIRECT in fem", ALL,
-           ours=of_dynamics(lambda one: replace(one, direct=True, dt_min=None, dt_max=None))),
+           ours=with_equal_increments),
     Reason("scheme", "HHT with the ALPHA of the exported deck, in fem, too", ("calculix",),
            ours=of_dynamics(as_calculix_has_it)),
     Reason("scheme", "the integrator of the exported script, in fem, too", ("opensees",),
