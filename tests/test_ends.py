@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import itertools
 import json
 import os
 import signal
@@ -269,18 +268,19 @@ def test_a_record_of_any_size_can_be_written_again(tmp_path: Path) -> None:
 
 def test_a_sweep_without_room_to_sort_its_table_says_so(here: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     """Its rows stay as they came, and are taken up by the next start."""
-    replace_it, count = SweepTable._replace, itertools.count()
 
-    def full(table: SweepTable, folder: Path) -> None:
-        if next(count):
-            raise OSError(errno.ENOSPC, "No space left on device", "out/sweep.csv")
-        replace_it(table, folder)
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "out/sweep.csv")
+
+    def add_before(table: SweepTable, rows: Any) -> None:
+        add(table, rows)
+        table._parts.reverse()
 
     command = ["sweep", "swing.inp", "--vary", "g=1,2", "--output", "out", "--quiet"]
     with monkeypatch.context() as patched:
-        patched.setattr(SweepTable, "_replace", full)
         add = SweepTable.add
-        patched.setattr(SweepTable, "add", lambda table, rows: (add(table, rows), setattr(table, "_is_sorted", False)))
+        patched.setattr("fem.study.table.move_pieces", full)
+        patched.setattr(SweepTable, "add", add_before)
         assert main(command) == 4
     assert json.loads(Path("out/sweep.json").read_text())["verdict"].startswith("error: cannot write out/sweep.csv")
     assert Path("out/sweep.csv").read_bytes().count(b"\n") == 3

@@ -14,8 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from hashlib import blake2b
+from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -46,6 +47,8 @@ LOST = "lost"
 DONE = f",{COMPLETED},".encode()
 UNREADABLE = ValueError, IndexError, TypeError, OverflowError, csv.Error
 """What lines may raise that this program has not written."""
+SUM = 16
+"""Digits of the checksum of a row."""
 CHUNK, BLOCK = 10_000, 65_536
 """Rows whose text is made at once, and those of a block of another format."""
 CONTINUES = "repeat the command to continue"
@@ -104,6 +107,25 @@ def lines_in(path: Path) -> list[bytes]:
     return path.read_bytes().split(b"\n")[:-1] if path.is_file() else []
 
 
+class Part(NamedTuple):
+    """Lines that stand together in the file: the first and the last point, how many, bytes."""
+
+    first: int
+    last: int
+    lines: int
+    size: int
+
+
+def move_pieces(path: Path, head: int, sizes: Sequence[int], order: Sequence[int]) -> None:
+    """Write the pieces of a file, of so many bytes each after a head, in another order."""
+    places = list(accumulate(sizes, initial=head))
+    with beside(path) as new, path.open("rb") as old, new.open("wb") as file:
+        file.write(old.read(head))
+        for piece in order:
+            old.seek(places[piece])
+            file.write(old.read(sizes[piece]))
+
+
 class SweepTable:
     """The rows of a sweep, and their file if there is a folder.
 
@@ -136,7 +158,7 @@ class SweepTable:
         self.broken, self.found, self._others = 0, TABLE, frozenset[str]()
         self._counts = counts
         self._is_whole = np.array([name in (*counts, *whole) for name in names], np.bool_)
-        self._is_sorted, self._last, self._size = True, -1, 0
+        self._parts, self._size = list[Part](), 0
         self._whole: dict[str, str] = {}
         if own is not None:
             self._open(own, resume)
@@ -168,15 +190,14 @@ class SweepTable:
         new = {point: (verdict, row) for point, verdict, row in answers if not self.is_done[point]}
         if not new:
             return
-        points = np.array(list(new), np.int64)
-        self._is_sorted &= bool(np.all(np.diff(points, prepend=self._last) > 0))
-        self._last = int(points[-1])
-        self.values[points] = np.array([row for _, row in new.values()], np.float64).reshape(len(points), -1)
+        points = np.sort(np.array(list(new), np.int64))
+        rows = [new[point][1] for point in points.tolist()]
+        self.values[points] = np.array(rows, np.float64).reshape(len(points), -1)
         self.verdicts |= {point: " ".join(text.split()) for point, (text, _) in new.items() if text != COMPLETED}
         self.is_done[points] = True
         if self._own is not None:
             content = self._lines(points)
-            self._size += len(content)
+            self._grow(points, len(content))
             self._sums.add(self._checksums(content))  # first: no whole row is ever without
             self._file.add(content)
 
@@ -191,8 +212,8 @@ class SweepTable:
         self._file.close()
         is_full = self._sums.is_broken or self._file.is_broken  # then the rows that are there are whole
         try:
-            if not is_full and not (self._is_sorted and self._file.size == self._size):  # Ctrl-C came before
-                self._replace(self._own.path)
+            if not is_full:
+                self._sort(self._own.path)
             if not is_full and self.is_done.all():
                 self._finish(self._own.path)
         except OSError as error:  # no room for a second one: the rows stay as they are
@@ -236,6 +257,23 @@ class SweepTable:
         for other in stale:
             (folder / other).unlink(missing_ok=True)
 
+    def _grow(self, points: Ints, size: int) -> None:
+        """The file has the lines of some points more, in their order."""
+        self._parts.append(Part(int(points[0]), int(points[-1]), len(points), size))
+        self._size += size
+
+    def _sort(self, folder: Path) -> None:
+        """Put the parts of the file into grid order. Workers have blocks of points: only their bytes move."""
+        parts = self._parts
+        order = sorted(range(len(parts)), key=parts.__getitem__)
+        is_apart = all(parts[one].last < parts[two].first for one, two in pairwise(order))
+        if self._file.size != self._size or not is_apart:  # Ctrl-C came amid a part; points were tried again
+            self._replace(folder)
+        elif order != list(range(len(parts))):
+            head = self._size - sum(part.size for part in parts)
+            move_pieces(folder / TABLE, head, [part.size for part in parts], order)
+            move_pieces(folder / SUMS, 0, [part.lines * (SUM + 1) for part in parts], order)
+
     def _replace(self, folder: Path) -> None:
         """Write the table anew from its rows."""
         points = np.flatnonzero(self.is_done)
@@ -243,12 +281,12 @@ class SweepTable:
             beside(folder / TABLE) as table, beside(folder / SUMS) as sums,
             sums.open("wb") as of_sums, table.open("wb") as of_table,
         ):  # fmt: skip
-            self._size = of_table.write(lines_of([self._columns]))
+            self._parts, self._size = [], of_table.write(lines_of([self._columns]))
             for start in range(0, len(points), CHUNK):
-                rows = self._lines(points[start : start + CHUNK])
+                part = points[start : start + CHUNK]
+                rows = self._lines(part)
                 of_sums.write(self._checksums(rows))
-                self._size += of_table.write(rows)
-        self._is_sorted, self._last = True, int(points[-1]) if len(points) else -1
+                self._grow(part, of_table.write(rows))
 
     def _lines(self, points: Ints) -> bytes:
         """Rows of CSV: numbers with all their digits, nothing where there is no number."""
@@ -265,7 +303,7 @@ class SweepTable:
     def _checksums(self, lines: bytes) -> bytes:
         """Of rows of this sweep."""
         key = self._key
-        found = [blake2b(line, key=key, digest_size=8).hexdigest() for line in lines.split(b"\n")[:-1]]
+        found = [blake2b(line, key=key, digest_size=SUM // 2).hexdigest() for line in lines.split(b"\n")[:-1]]
         return "".join([f"{each}\n" for each in found]).encode()
 
     def _read(self, folder: Path, record: Mapping[str, Any]) -> None:
@@ -303,8 +341,11 @@ class SweepTable:
         size = len(head) + 1 + sum(len(row) + 1 for row in rows)
         is_whole = head + b"\n" == lines_of([self._columns]) and size == (folder / TABLE).stat().st_size
         if is_whole and found == sums and self.finished == len(rows):
-            order = [int(row[: row.index(b",")]) - 1 for row in rows]
-            self._is_sorted, self._last, self._size = order == sorted(order), max(order, default=-1), size
+            points = np.array([int(row[: row.index(b",")]) - 1 for row in rows], np.int64)
+            if bool(np.all(np.diff(points) > 0)):
+                self._size = len(head) + 1
+                if rows:
+                    self._grow(points, size - self._size)
 
     def _take(self, text: bytes) -> None:
         """Numbers of lines as they were written."""

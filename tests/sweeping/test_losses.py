@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,6 +26,8 @@ from tests.sweeping.swings import SWING, write_swing
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="processes are killed by a signal")
 MODEL = parse_deck(SWING)
+IDENTITY = {"deck": {}, "grid": {}, "columns": ["point", "A", "verdict", "u"], "versions": {}}
+NAMES = Names(frozenset((RECORD, SUMS, TABLE)))
 
 
 @dataclass(frozen=True)
@@ -131,15 +134,35 @@ def test_answers_between_losses_let_a_sweep_go_on(tmp_path):
 
 
 def test_a_lost_point_is_tried_again_by_the_next_start(tmp_path):
-    identity = {"deck": {}, "grid": {}, "columns": ["point", "A", "verdict", "u"], "versions": {}}
     given = np.full((3, 1), 0.5)
-    names = Names(frozenset((RECORD, SUMS, TABLE)))
-    with OwnFolder(tmp_path, RECORD, Origin(tmp_path / "a.inp", ""), names) as own:
-        table = SweepTable(own, identity, given, (), (), resume=True)
+    with OwnFolder(tmp_path, RECORD, Origin(tmp_path / "a.inp", ""), NAMES) as own:
+        table = SweepTable(own, IDENTITY, given, (), (), resume=True)
         table.add([(0, COMPLETED, [1.0]), (1, f"{LOST}: its process died", [1.0]), (2, "no convergence", [1.0])])
         table.close("1 failed")
-        again = SweepTable(own, identity, given, (), (), resume=True)
+        again = SweepTable(own, IDENTITY, given, (), (), resume=True)
         assert np.flatnonzero(again.is_done).tolist() == [0, 2]
+
+
+BLOCKS = [[0, 1, 2], [3, 4], [5], [6, 7, 8, 9], [10, 11]]
+MIXED = [[2, 5, 11], [10, 4, 0], [1, 3, 6, 7], [9, 8]]
+
+
+@pytest.mark.parametrize("stops", [(), (2,), (1, 3)], ids=["at once", "continued", "continued twice"])
+@pytest.mark.parametrize("blocks", [BLOCKS[::-1], [BLOCKS[n] for n in (2, 0, 4, 1, 3)], MIXED])
+def test_blocks_come_in_any_order_and_the_table_is_in_grid_order(tmp_path, blocks, stops):
+    def files_of(folder: Path, blocks: list[list[int]], stops: tuple[int, ...]) -> tuple[bytes, bytes]:
+        folder.mkdir()
+        with OwnFolder(folder, RECORD, Origin(folder / "a.inp", ""), NAMES) as own:
+            for first, last in pairwise([0, *stops, len(blocks)]):
+                table = SweepTable(own, IDENTITY, np.arange(12.0)[:, None], (), (), resume=True)
+                for block in blocks[first:last]:
+                    table.add((n, COMPLETED if n % 5 else "no convergence", [10.0**-n]) for n in block)
+                table.close(COMPLETED)
+            again = SweepTable(own, IDENTITY, np.arange(12.0)[:, None], (), (), resume=True)
+            assert again.is_done.all() and again.broken == 0
+        return (folder / TABLE).read_bytes(), (folder / SUMS).read_bytes()
+
+    assert files_of(tmp_path / "other", blocks, stops) == files_of(tmp_path / "one", BLOCKS, ())
 
 
 @pytest.mark.long
