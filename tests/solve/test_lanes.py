@@ -1,7 +1,7 @@
 """Models as lanes give what each of them gives alone, in as many iterations.
 
-A shape of lanes of its own takes 10 to 20 s to compile: that of pendulums is in the suite, and one with increments of
-their own in ``tests/sweeping/test_lanes.py``; all others are long.
+A shape of lanes of its own takes 10 to 20 s to compile: that of ``TIMED`` is in the suite, for sweeps
+and for extremes, too; all others are long.
 """
 
 from __future__ import annotations
