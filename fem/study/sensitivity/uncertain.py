@@ -44,7 +44,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """How much an input lowers and raises a number: to first order, and by runs at its ends (NaN: not made, or failed).
+    """How much an input lowers and raises a number: to first order, and by runs at its ends (NaN: failed).
 
     is_curved  the runs count, as first order is wrong by more than ``CURVED``
     """
