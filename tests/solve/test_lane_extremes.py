@@ -20,7 +20,10 @@ from tests.sweeping.test_lanes import RODS
 
 LUMPED = Path("inputs/pendulum_lumped.inp").read_text()
 DECKS = {
-    "supports": (TIMED, {"HEIGHT": [0.0, 0.01, 0.02, 0.05, 0.1, 0.3, 0.02, 0.04], "OMEGA": [5.0] * 7 + [6.0]}),
+    "supports": (
+        TIMED,
+        {"HEIGHT": [0.0, 0.01, 0.02, 0.05, 0.1, 0.3, 0.02, 0.04, 0.06, 0.08], "OMEGA": [5.0] * 9 + [6.0]},
+    ),
     "pendulum": (LUMPED, {"period": [2.0, 2.3, 2.36784, 3.0], "increments": [200.0] * 4}),
     "chain": (TIMED_CHAIN, {"YOUNG": [1e4, 2e4, 4e4], "PULL": [1.0, 2.0, 3.0], "dt": [0.01, 0.005, 0.008]}),
     "rods": (RODS, {"speed": [-1.0, 0.5, 2.0], "width": [0.1, 0.3, 0.2]}),
