@@ -146,22 +146,17 @@ def asked(model: Model) -> Model:
     return replace(model, mesh=replace(mesh, element_sets=sets), steps=(first, *others))
 
 
-def split_in_two(model: Model) -> Model:
-    """Lines in water."""
-    return refined(asked(model)).model if any(step.fluid_loads for step in model.steps) else model
+def lines_in(parts: int, curved: bool = False) -> Change:
+    """Each bar of lines in 2 or 4 parts: of those in water; ``curved``: of those that bend and twist, with their new
+    nodes on the curve through those of the deck."""
 
+    def change(model: Model) -> Model:
+        is_asked = model.may_twist if curved else any(step.fluid_loads for step in model.steps)
+        for _ in range(parts // 2 if is_asked else 0):
+            model = refined(asked(model), curved).model
+        return model
 
-def split_in_four(model: Model) -> Model:
-    return split_in_two(split_in_two(model))
-
-
-def beams_in_two(model: Model) -> Model:
-    """Lines that bend and twist, with their new nodes on the curve through those of the deck."""
-    return refined(asked(model), curved=True).model if model.may_twist else model
-
-
-def beams_in_four(model: Model) -> Model:
-    return beams_in_two(beams_in_two(model))
+    return change
 
 
 def with_one_gravity(model: Model) -> Model:
@@ -240,11 +235,12 @@ REASONS = (
     Reason("pushing", "MoorDyn's lines do not push: NO COMPRESSION in fem", ("moordyn",),
            ours=of_materials(lambda one: replace(one, compression_ratio=0.0))),
     Reason("mesh", "MoorDyn takes drag at nodes, across the mean of the bars beside them, fem along each bar: each bar "
-           "of lines in four, in both; bars with what four change of two", ("moordyn",), ours=split_in_four,
-           its=split_in_four, halfway=Reason("mesh", "", ("moordyn",), ours=split_in_two, its=split_in_two)),
+           "of lines in four, in both; bars with what four change of two", ("moordyn",), ours=lines_in(4),
+           its=lines_in(4), halfway=Reason("mesh", "", ("moordyn",), ours=lines_in(2), its=lines_in(2))),
     Reason("mesh", "bars bend along their length, those of fem at nodes: each bar of lines in four, in both, on the "
-           "curve through their nodes; bars with what four change of two", ("opensees",), ours=beams_in_four,
-           its=beams_in_four, halfway=Reason("mesh", "", ("opensees",), ours=beams_in_two, its=beams_in_two)),
+           "curve through their nodes; bars with what four change of two", ("opensees",),
+           ours=lines_in(4, True), its=lines_in(4, True),
+           halfway=Reason("mesh", "", ("opensees",), ours=lines_in(2, True), its=lines_in(2, True))),
     Reason("friction", "MoorDyn's is a damper up to mu W, where the deck's holds: no friction in both", ("moordyn",),
            ours=without_friction, its=without_friction),
     Reason("g", "MoorDyn has one g, of weight and buoyancy: that of GRAV in *AQUA of fem", ("moordyn",),
