@@ -17,9 +17,8 @@ from hypothesis.internal.conjecture import providers
 
 LONGEST = (
     "test_pages.py", "test_fuzzed_files.py", "sweeping/test_lanes.py", "solve/test_lanes.py",
-    "solve/test_lane_counts.py",
-    "solve/test_lane_extremes.py", "solve/test_absurd_numbers.py", "test_ends.py",
-    "chaos/test_neighbour.py", "forces/families/", "solve/test_going_on.py", "deck/test_outline.py",
+    "solve/test_lane_counts.py", "solve/test_absurd_numbers.py", "test_ends.py", "chaos/test_neighbour.py",
+    "solve/test_lane_extremes.py", "forces/families/", "solve/test_going_on.py", "deck/test_outline.py",
     "sweeping/test_dask.py",
     "solve/test_solvers_agree.py", "test_architecture.py", "reports/test_report.py", "pictures/test_plot.py",
     "solve/test_fuzzed_runs.py", "compiled/test_plain.py", "branches/test_orbits.py", "chaos/test_saltation.py",

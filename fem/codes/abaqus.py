@@ -133,7 +133,12 @@ def translated(card: list[str], model: Model, writing: Writing) -> list[str]:
 
 
 def dynamic_line(procedure: Dynamic, writing: Writing) -> str:
-    """HHT; the trapezoidal rule is ALPHA=0."""
-    alpha = procedure.alpha if procedure.integrator == "HHT" else hht_of(procedure, writing)
-    flags = [*(["DIRECT"] if procedure.direct else []), f"ALPHA={number(alpha)}"]
+    """HHT; the trapezoidal rule is ALPHA=0, BACKWARD EULER the application that has it."""
+    flags = ["DIRECT"] if procedure.direct else []
+    if procedure.integrator == "BACKWARD EULER":
+        flags.append("APPLICATION=QUASI-STATIC")
+    else:
+        alpha = procedure.alpha if procedure.integrator == "HHT" else hht_of(procedure, writing)
+        flags += ["APPLICATION=MODERATE DISSIPATION"] if procedure.by_convergence else []
+        flags.append(f"ALPHA={number(alpha)}")
     return ", ".join(["*DYNAMIC", *flags, *([] if procedure.initial_acceleration else ["INITIAL=NO"])])

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,7 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
         return {"_calculix.inp": "\n".join(buckling_lines(writing)) + "\n"}, writing.notes
     twin = twin_of(writing)
     note_dashpots(twin, writing)
+    note_released(twin, writing)
     mesh, heading = model.mesh, f"** written by fem export from {source_of(model)}; units are those of the deck"
     lines = ["*HEADING", *model.heading, heading, "*NODE, NSET=FEM_ALL"]
     for label, place in zip(mesh.node_labels.tolist(), table(mesh.coordinates.tolist()), strict=True):
@@ -115,6 +117,14 @@ def buckling_lines(writing: Writing) -> list[str]:
             head = re.sub(r", (MASS|STRAIN|NLGEOM|NAME|INC|AMPLITUDE|EXTRAPOLATION)=[^,]+", "", head.partition("\t")[0])
         lines += [head, *rows] if keyword in CARDS else []
     return [lines[0], f"** written by fem export from {source_of(model)}; units are those of the deck", *lines[1:]]
+
+
+def note_released(twin: Twin, writing: Writing) -> None:
+    """Notes supports that CalculiX 2.20 lets go at rest."""
+    for before, stage in pairwise(twin.stages):
+        let_go = before.held.keys() - stage.held.keys() if before.dynamic and stage.dynamic else set()
+        if any(before.rates[dof].values[-1] for dof in let_go):
+            writing.note("moving supports that end: CalculiX lets their nodes go at rest, ours keep their velocity")
 
 
 def note_dashpots(twin: Twin, writing: Writing) -> None:

@@ -110,8 +110,13 @@ def commands(twin: Twin, groups: dict[tuple[float, ...], list[Member]], writing:
 def stage_lines(twin: Twin, stage: Stage, number: int, laws: list[str], writing: Writing) -> list[str]:
     """A step: its instants, its loads with their functions, the command that solves it, its output."""
     lines = [f"# {one_line(stage.name)}"]
-    times = f"DEBUT={stage.start!r}, INTERVALLE=_F(JUSQU_A={stage.end!r}, NOMBRE={stage.increments})"
-    lines.append(f"LI{number} = DEFI_LIST_REEL({times})")
+    *whole, last = stage.times.tolist()[1:]
+    parts = [(last, stage.increments)]
+    if whole and last < whole[-1] + (1.0 - 1e-6) * stage.dt:
+        parts = [(whole[-1], len(whole)), (last, 1)]
+    spans = ", ".join(f"_F(JUSQU_A={end!r}, NOMBRE={count})" for end, count in parts)
+    spans = f"({spans})" if len(parts) > 1 else spans
+    lines.append(f"LI{number} = DEFI_LIST_REEL(DEBUT={stage.start!r}, INTERVALLE={spans})")
     excitation = list[str]()
     for keyword, given, letter in (("DDL_IMPO", stage.held, "D"), ("FORCE_NODALE", stage.loads, "F")):
         shapes: dict[PiecewiseSeries, dict[int, list[str]]] = {}

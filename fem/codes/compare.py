@@ -30,7 +30,7 @@ from matplotlib.patches import Patch
 from fem.arrays import Floats, Say
 from fem.codes.export import CODES, files_for, module_of
 from fem.codes.moordyn_files import number_of
-from fem.codes.reasons import REASONS, Reason, all_of, finer, without_watch
+from fem.codes.reasons import ADDED, REASONS, Reason, all_of, finer, without_watch
 from fem.codes.twin import printed
 from fem.commands.files import write_table
 from fem.deck import read_model
@@ -311,7 +311,7 @@ def compare(
 def explanations(found: Comparison, model: Model, its_answer: Callable[..., CodeAnswer]) -> Iterator[Explained]:
     """Known reasons for what differs beyond the bars, one at a time; then the best of them with those that help it,
     where something is left. Each repeats what it changes: our run, or that of the code."""
-    here = cache(lambda reason: run_here(reason.ours(model), model, found))
+    here = cache(lambda reason: run_here(reason.ours(model), found))
 
     def with_change(code: str, reason: Reason) -> tuple[Floats, Floats] | None:
         """(k, c) of ours and of the code, None where the reason changes neither. FemError: a run failed."""
@@ -371,14 +371,12 @@ def sum_of_largest(columns: list[int], sizes: Floats, tried: Explained | None) -
     return float(np.sum(np.nanmax(tried.apart[:, columns], axis=0, initial=0.0) / sizes))
 
 
-def run_here(changed: Model, model: Model, found: Comparison) -> Floats:
+def run_here(changed: Model, found: Comparison) -> Floats:
     """(k, c) our values of a changed model at the instants of the comparison, straight between its own. Dashpots that
     it has beside bars add to their T."""
-    mesh, known = changed.mesh, len(model.mesh.element_labels)
-    labels, nodes = mesh.element_labels.tolist(), list(map(tuple, mesh.element_nodes.tolist()))
-    bars = dict(zip(nodes[:known], labels[:known], strict=True))
-    added = zip(labels[known:], nodes[known:], strict=True)
-    beside = {f"T_e{label}": f"T_e{bars[ends]}" for label, ends in added if ends in bars}
+    mesh = changed.mesh
+    added = {name.removeprefix(ADDED): its for name, its in mesh.element_sets.items() if name.startswith(ADDED)}
+    beside = {f"T_e{mesh.element_labels[e]}": f"T_e{bar}" for bar, its in added.items() for e in its.tolist()}
     beside = {name: bar for name, bar in beside.items() if bar in found.names}
     track = tracked(without_watch(changed), [*found.names, *beside])
     values = {name: track.values[:, track.names.index(name)].copy() for name in (*found.names, *beside)}

@@ -52,8 +52,8 @@ def elements(*kinds: str) -> Callable[[Model], object]:
     return lambda model: any(block.kind in kinds for block in model.mesh.blocks)
 
 
-def initial(kind: str) -> Callable[[Model], object]:
-    return lambda model: any(each.kind == kind and each.value for each in model.initial_conditions)
+def initial(*kinds: str) -> Callable[[Model], object]:
+    return lambda model: any(each.kind in kinds and each.value for each in model.initial_conditions)
 
 
 def rule(name: str) -> Callable[[Model], object]:
@@ -79,7 +79,8 @@ FEATURES = tuple(Feature(*row) for row in (
     ("rest lengths, laid lines", has("rest_lengths"), "REST LENGTH|NGEN|FORM FINDING", "",
      "give bars an initial stress"),
     ("initial stress", initial("STRESS"), "INITIAL CONDITIONS", "STRESS", "use a *REST LENGTH"),
-    ("initial displacements", initial("DISPLACEMENT"), "INITIAL CONDITIONS", "DISPLACEMENT", "move the nodes"),
+    ("initial displacements", initial("DISPLACEMENT", "ANCHOR"), "INITIAL CONDITIONS", "DISPLACEMENT|ANCHOR",
+     "move the nodes"),
     ("initial velocities", initial("VELOCITY"), "INITIAL CONDITIONS", "VELOCITY", "begin at rest"),
     ("damping BETA", lambda m: any(one.beta for one in materials(m)), "DAMPING", "BETA", "leave it out in both codes"),
     ("damping ALPHA", lambda m: any(one.alpha for one in (*materials(m), *m.masses)), "DAMPING|MASS", "ALPHA",
@@ -99,7 +100,7 @@ FEATURES = tuple(Feature(*row) for row in (
     ("seabed", has("seabeds"), "SEABED", "", "hold the grounded nodes by *BOUNDARY"),
     ("slope or grid of the seabed, friction by direction",
      lambda m: any(bed.points or bed.slope or bed.axial != bed.lateral for bed in m.seabeds), "SEABED"),
-    ("links (MPC), equations", has("links", "equations"), "MPC|EQUATION"),
+    ("links (MPC), equations", has("links", "equations"), "MPC|EQUATION|TRANSFORM"),
     ("temperatures", any_step("temperatures"), "TEMPERATURE", "", "give bars an initial stress"),
     ("geometrically linear steps", lambda m: not all(step.nlgeom or step.buckling for step in m.steps), "STEP", "",
      "state NLGEOM"),

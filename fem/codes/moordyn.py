@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fem.arrays import Floats
 from fem.codes.export import Writing, comments, source_of, stem_of
 from fem.codes.opensees import assignments, body_of
 from fem.codes.twin import Member, Stage, Twin, twin_of
 from fem.model import Model
-from fem.model.curves import Constant
+from fem.model.curves import Constant, evaluate
 
 COURANT = 0.5
 """Product of MoorDyn's time step and the highest frequency."""
@@ -53,6 +54,7 @@ NEEDS = (
 HEAD = """{comments}
 
 import csv
+from bisect import bisect_right
 
 import moordyn
 
@@ -94,7 +96,7 @@ def files_of(model: Model, in_pieces: bool = False) -> tuple[dict[str, str], lis
     moving = [stage for stage in twin.stages if stage.dynamic]
     at_rest = twin.stages[0].dynamic is None
     check(twin, moving, writing)
-    gravity = gravity_of(twin, moving, writing)
+    gravity = gravity_of(twin, writing)
     kinds = kinds_of(twin, writing)
     writing.close()
     bed = bottom_of(twin, kinds, writing)
@@ -112,7 +114,7 @@ def files_of(model: Model, in_pieces: bool = False) -> tuple[dict[str, str], lis
     places = start_of(twin, moving)
     points = []
     for node, number in numbers.items():
-        is_free = twin.free[node] and 3 * node not in twin.stages[-1].held
+        is_free = twin.free[node] and not all(3 * node + axis in twin.stages[-1].held for axis in range(3))
         kind_of = "Coupled" if node in coupled else "Free" if is_free else "Fixed"
         x, y, z = places[node]
         mass = masses.get(node, 0.0) if kind_of == "Free" else 0.0
@@ -154,7 +156,7 @@ def files_of(model: Model, in_pieces: bool = False) -> tuple[dict[str, str], lis
         "ELEMENTS": {label: segments[label] for label in twin.elements},
         "START": start,
         "DT": dt,
-        "COUNT": round((twin.stages[-1].end - start) / dt),
+        "END": twin.stages[-1].end,
         "EVERY": twin.stages[-1].every,
         "PLACES": places_of(twin, moving, coupled, level),
     }
@@ -172,7 +174,13 @@ def check(twin: Twin, moving: list[Stage], writing: Writing) -> None:
     partly = ~held.all(axis=1) & held.any(axis=1)
     beside = np.zeros(len(held), np.bool_)
     beside[[node for m in twin.members for node in (m.first, m.last)]] = True
-    flat = [axis for axis in range(3) if held[partly, axis].all() and not np.ptp(twin.system.coordinates[:, axis])]
+    pushed = {dof % 3 for stage in twin.stages for dof, series in stage.loads.items() if any(series.values)}
+    pushed |= {2} if any(stage.environment.flows for stage in twin.stages) else set()
+    planes = twin.fixed[beside].all(axis=0) & (np.ptp(twin.system.coordinates[beside], axis=0) == 0.0)
+    flat = [axis for axis in range(3) if planes[axis] and axis not in pushed]
+    if any(stage.held.keys() != moving[0].held.keys() for stage in moving):
+        what = "a support begins or ends during the motion: MoorDyn's points stay free or not"
+        writing.refuse("BOUNDARY", "", what, "release it where the motion begins")
     if moving and any(stage.dynamic is None and stage.start > moving[0].start for stage in twin.stages):
         writing.refuse("STATIC", "", "a static step after a dynamic one: MoorDyn rests at the start only", "end there")
     if (held[partly].sum(axis=1) > len(flat)).any():
@@ -199,33 +207,59 @@ def is_moved(twin: Twin, stage: Stage, node: int) -> bool:
     return all(dof in stage.held for dof in dofs) and any(dof in twin.moved(stage) for dof in dofs)
 
 
-def gravity_of(twin: Twin, moving: list[Stage], writing: Writing) -> float:
-    """The common acceleration along -z that corresponds to the loads of all free nodes."""
-    stage = (moving or twin.stages)[-1]
+def acting(twin: Twin) -> tuple[Stage, ...]:
+    """Steps whose loads MoorDyn has at once: the static one at whose end the motion begins, and those of the motion."""
+    rests = [place for place, stage in enumerate(twin.stages) if stage.dynamic is None]
+    return twin.stages[max(rests, default=0) :]
+
+
+def gravity_of(twin: Twin, writing: Writing) -> float:
+    """The common acceleration along -z that corresponds to the loads of all free nodes, in all steps that act."""
     found = set[float]()
-    for node in (twin.free & (twin.mass > 0.0)).nonzero()[0].tolist():
-        across, other, down = (stage.loads.get(3 * node + axis) for axis in range(3))
-        is_steady = not moving or down is None or down.is_constant
-        is_weight = across is None and other is None and is_steady
-        pull = -down.values[-1] / float(twin.mass[node]) if down else 0.0
-        found |= {float(f"{pull:.9g}") if is_weight else math.nan}
+    for stage in acting(twin):
+        for node in (twin.free & (twin.mass > 0.0)).nonzero()[0].tolist():
+            across, other, down = (stage.loads.get(3 * node + axis) for axis in range(3))
+            is_steady = stage.dynamic is None or down is None or down.is_constant
+            is_weight = across is None and other is None and is_steady
+            pull = -down.values[-1] / float(twin.mass[node]) if down else 0.0
+            found |= {float(f"{pull:.9g}") if is_weight else math.nan}
     if len(found) > 1 or not all(map(math.isfinite, found)):
-        writing.refuse("CLOAD|DLOAD", "", "loads other than one weight along -z: MoorDyn has none", "leave them out")
+        what = "loads other than one weight along -z, at the end of rest and in motion: MoorDyn has none"
+        writing.refuse("CLOAD|DLOAD", "", what, "leave them out")
     return max(found, default=0.0)
+
+
+KINDS = ("PB", "FDD", "FDT", "FI")
+
+
+def water_of(twin: Twin, stage: Stage, writing: Writing) -> dict[str, Floats]:
+    """Kind of load -> (elements, 4) diameter, coefficients and those of added mass; at the end of a static step."""
+    fields = {kind: np.zeros((len(twin.system.family), 4)) for kind in KINDS}
+    for flow in stage.environment.flows:
+        load, curves = flow.load, [*flow.streams, *(case.curve for case in flow.cases)]
+        is_plain = not isinstance(load.coefficient, str) and load.follows == 1.0 and load.exponent == 2.0
+        is_steady = stage.dynamic is None or all(isinstance(curve, Constant) for curve in curves)
+        if not is_plain or load.is_current or not is_steady:
+            message = f"{load.kind} in this form: MoorDyn's loads of water are steady, drag by the square of the speed"
+            writing.refuse("DLOAD", load.kind, message, "leave it out in both codes")
+            continue
+        numbers = load.diameter, float(load.coefficient), load.added, load.added_along or 0.0
+        factors = [float(evaluate(case.curve, np.array([stage.end]))[0]) for case in flow.cases]
+        field = sum(factor * case.field[:, 0] for factor, case in zip(factors, flow.cases, strict=True))
+        fields[load.kind] += np.outer(field, numbers)
+    return fields
 
 
 def kinds_of(twin: Twin, writing: Writing) -> dict[int, WrittenType]:
     """Line type of each member, by label."""
-    fields = {kind: np.zeros((len(twin.system.family), 4)) for kind in ("PB", "FDD", "FDT", "FI")}
-    for flow in twin.stages[-1].environment.flows:
-        load, curves = flow.load, [*flow.streams, *(case.curve for case in flow.cases)]
-        is_plain = not isinstance(load.coefficient, str) and load.follows == 1.0 and load.exponent == 2.0
-        if not is_plain or load.is_current or not all(isinstance(curve, Constant) for curve in curves):
-            message = f"{load.kind} in this form: MoorDyn's drag is steady, by the square of the speed"
-            writing.refuse("DLOAD", load.kind, message, "leave it out in both codes")
-            continue
-        numbers = load.diameter, float(load.coefficient), load.added, load.added_along or 0.0
-        fields[load.kind] += np.outer(sum(case.field[:, 0] for case in flow.cases), numbers)
+    *others, last = acting(twin)
+    fields = water_of(twin, last, writing)
+    for stage in others:
+        own = water_of(twin, stage, writing)
+        for kind in KINDS if stage.dynamic else KINDS[:1]:  # at rest in still water there is buoyancy only
+            if not np.allclose(own[kind], fields[kind], rtol=1e-12, atol=0.0):
+                message = f"{kind} that changes from step to step: MoorDyn's loads of water are steady"
+                writing.refuse("DLOAD", kind, message, "let it act in all steps")
     index = {label: place for place, label in enumerate(twin.model.mesh.element_labels.tolist())}
     found = {}
     for m in twin.members:
@@ -234,8 +268,9 @@ def kinds_of(twin: Twin, writing: Writing) -> dict[int, WrittenType]:
         if not d and (dd or dt or di):
             writing.refuse("DLOAD", "FDD|FDT|FI", "drag without PB: MoorDyn's lines displace water", "add a PB load")
             return {}
-        d = d or DRY
-        numbers = d, 0.0 if m.off else m.mass / m.length0, m.stiffness * m.length0, m.damping * m.length0
+        length = segment_of(m)  # EA, BA and mass of the line are over it, not over the natural length of the deck
+        d = (d or DRY) * (math.sqrt(m.length0 / length) if d else 1.0)
+        numbers = d, 0.0 if m.off else m.mass / length, m.stiffness * length, m.damping * length
         water = cd * dd / d, ca * (di / d) ** 2, ct * dt / d, cax * (di / d) ** 2
         found[m.label] = WrittenType(*(float(f"{value:.12g}") for value in (*numbers, *water)))
     return found
@@ -243,8 +278,7 @@ def kinds_of(twin: Twin, writing: Writing) -> dict[int, WrittenType]:
 
 def segment_of(member: Member) -> float:
     """Unstretched length of a segment; its elongation to the deck's length gives the initial tension."""
-    full = member.stiffness * member.length0
-    return member.length0 / (1.0 + member.pretension / full) if full else member.length0
+    return member.length0 - (member.pretension / member.stiffness if member.stiffness else 0.0)
 
 
 def chains_of(twin: Twin, kinds: dict[int, WrittenType], heavy: set[int], joins: bool) -> list[WrittenLine]:
@@ -290,7 +324,7 @@ def places_of(twin: Twin, moving: list[Stage], coupled: list[int], level: float)
     """Rows of time and places of the coupled points."""
     rows = list[tuple[float, ...]]()
     for stage in moving if coupled else ():
-        times = np.linspace(stage.start, stage.end, stage.increments + 1)
+        times = stage.times
         columns = [times]
         for dof in (3 * node + axis for node in coupled for axis in range(3)):
             height = twin.system.coordinates[divmod(dof, 3)] - (level if dof % 3 == 2 else 0.0)

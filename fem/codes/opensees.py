@@ -37,7 +37,7 @@ MEANINGS = {
     "TABLES": "element label: nodes, viscosity, strains, forces",
     "DOF_SPRINGS": "element label: nodes (0: the ground), dof, stiffness, viscosity, elongations, forces",
     "DISPLACEMENTS": "at the start: node, dof, value",
-    "STEPS": "name, start, dt, increments, rows every, tolerance, integrator (none: static), loads, supports: "
+    "STEPS": "name, start, end, dt, increments, rows every, tolerance, integrator (none: static), loads, supports: "
     "times, values, node, dof, size; of supports then times and rates, times and accelerations",
 }
 
@@ -177,7 +177,7 @@ def dof_springs(twin: Twin, writing: Writing) -> dict[int, Row]:
         curve: Row = flat([x for _, x in rows], [force for force, _ in rows]) if rows else ((), ())
         for element in mesh.element_sets[each.element_set].tolist():
             i, j = mesh.element_nodes[element].tolist()
-            ends = twin.label(i), 0 if i == j else twin.label(j)
+            ends = (twin.label(i), 0) if i == j else (twin.label(j), twin.label(i))  # ours extends by u_i - u_j
             found[int(mesh.element_labels[element])] = (*ends, each.dofs[0], stiffness, damping, *curve)
     return found
 
@@ -201,9 +201,11 @@ def step_of(twin: Twin, beams: Beams, stage: Stage, writing: Writing) -> Row:
     for k, dof in enumerate(moved):
         for times, values in (stage.rates[dof], stage.accelerations[dof]):
             curves[1][k] += times, tuple(place(dof)[2] * value for value in values)
-    forces = float(np.linalg.norm(np.array([row[-1] for row in curves[0]] or [1.0], np.float64)))
-    tolerance = max(1e-8 * forces, 1e-13 * max((m.stiffness * m.distance for m in twin.members), default=1.0))
-    rows = stage.name, stage.start, stage.dt, stage.increments, stage.every
+    forces = float(np.linalg.norm(np.array([row[-1] for row in curves[0]] or [0.0], np.float64)))
+    size = float(np.ptp(twin.model.mesh.coordinates, axis=0).max(initial=0.0))
+    stiff = (*(m.stiffness * m.distance for m in twin.members), *(each.stiffness * size for each in twin.model.springs))
+    tolerance = max(1e-8 * forces, 1e-13 * max(stiff, default=0.0)) or 1e-13
+    rows = stage.name, stage.start, stage.end, stage.dt, stage.increments, stage.every
     return *rows, tolerance, integrator(stage, writing), *curves
 
 

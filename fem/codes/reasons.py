@@ -88,6 +88,17 @@ def undamped(model: Model) -> Model:
     return of_materials(lambda one: replace(one, beta=0.0))(replace(model, dashpots=dashpots))
 
 
+def with_equal_increments(model: Model) -> Model:
+    """Of motions, and of statics in which bars yield: what they have become depends on where increments end."""
+
+    def equal(step: Step) -> Step:
+        if not (step.dynamic or (step.static and model.yields)):
+            return step
+        return replace(step, procedure=replace(step.timed, direct=True, dt_min=None, dt_max=None))
+
+    return of_steps(equal)(model)
+
+
 def undamped_if_moved(model: Model) -> Model:
     is_moved = any(boundary.value for step in model.steps for boundary in step.boundaries)
     return undamped(model) if is_moved else model
@@ -98,7 +109,7 @@ def is_damped_cable(material: Material) -> bool:
 
 
 def damped_while_slack(model: Model) -> Model:
-    """BETA of cables becomes a dashpot beside each of them, which acts whatever its force."""
+    """BETA of cables becomes a dashpot beside each of them, which acts whatever its force; its set names the cable."""
     mesh, label = model.mesh, int(model.mesh.element_labels.max(initial=0))
     length, axial = natural_lengths(mesh, model.rest_lengths), mesh.is_of(*TRUSSES)
     added: dict[int, float] = {}
@@ -112,7 +123,8 @@ def damped_while_slack(model: Model) -> Model:
         return model
     elements, first = np.array(list(added)), len(mesh.element_labels)
     block = ElementBlock("DASHPOTA", label + 1 + np.arange(len(elements)), mesh.element_nodes[elements])
-    sets = {f"{ADDED}{k}": np.array([first + k]) for k in range(len(elements))}
+    labels = mesh.element_labels[elements].tolist()
+    sets = {f"{ADDED}{own}": np.array([first + k]) for k, own in enumerate(labels)}
     mesh = replace(mesh, blocks=(*mesh.blocks, block), element_sets=mesh.element_sets | sets)
     dashpots = tuple(Dashpot(name, (), each) for name, each in zip(sets, added.values(), strict=True))
     model = replace(model, mesh=mesh, dashpots=(*model.dashpots, *dashpots))
@@ -134,22 +146,17 @@ def asked(model: Model) -> Model:
     return replace(model, mesh=replace(mesh, element_sets=sets), steps=(first, *others))
 
 
-def split_in_two(model: Model) -> Model:
-    """Lines in water."""
-    return refined(asked(model)).model if any(step.fluid_loads for step in model.steps) else model
+def lines_in(parts: int, curved: bool = False) -> Change:
+    """Each bar of lines in 2 or 4 parts: of those in water; ``curved``: of those that bend and twist, with their new
+    nodes on the curve through those of the deck."""
 
+    def change(model: Model) -> Model:
+        is_asked = model.may_twist if curved else any(step.fluid_loads for step in model.steps)
+        for _ in range(parts // 2 if is_asked else 0):
+            model = refined(asked(model), curved).model
+        return model
 
-def split_in_four(model: Model) -> Model:
-    return split_in_two(split_in_two(model))
-
-
-def beams_in_two(model: Model) -> Model:
-    """Lines that bend and twist, with their new nodes on the curve through those of the deck."""
-    return refined(asked(model), curved=True).model if model.may_twist else model
-
-
-def beams_in_four(model: Model) -> Model:
-    return beams_in_two(beams_in_two(model))
+    return change
 
 
 def with_one_gravity(model: Model) -> Model:
@@ -204,7 +211,7 @@ REASONS = (
     Reason("strain", "elongation over length, as in the other code: STRAIN=ENGINEERING in fem", ALL,
            ours=of_sections(strain="ENGINEERING")),
     Reason("increments", "equal increments, as in the other code: DIRECT in fem", ALL,
-           ours=of_dynamics(lambda one: replace(one, direct=True, dt_min=None, dt_max=None))),
+           ours=with_equal_increments),
     Reason("scheme", "HHT with the ALPHA of the exported deck, in fem, too", ("calculix",),
            ours=of_dynamics(as_calculix_has_it)),
     Reason("scheme", "the integrator of the exported script, in fem, too", ("opensees",),
@@ -228,11 +235,12 @@ REASONS = (
     Reason("pushing", "MoorDyn's lines do not push: NO COMPRESSION in fem", ("moordyn",),
            ours=of_materials(lambda one: replace(one, compression_ratio=0.0))),
     Reason("mesh", "MoorDyn takes drag at nodes, across the mean of the bars beside them, fem along each bar: each bar "
-           "of lines in four, in both; bars with what four change of two", ("moordyn",), ours=split_in_four,
-           its=split_in_four, halfway=Reason("mesh", "", ("moordyn",), ours=split_in_two, its=split_in_two)),
+           "of lines in four, in both; bars with what four change of two", ("moordyn",), ours=lines_in(4),
+           its=lines_in(4), halfway=Reason("mesh", "", ("moordyn",), ours=lines_in(2), its=lines_in(2))),
     Reason("mesh", "bars bend along their length, those of fem at nodes: each bar of lines in four, in both, on the "
-           "curve through their nodes; bars with what four change of two", ("opensees",), ours=beams_in_four,
-           its=beams_in_four, halfway=Reason("mesh", "", ("opensees",), ours=beams_in_two, its=beams_in_two)),
+           "curve through their nodes; bars with what four change of two", ("opensees",),
+           ours=lines_in(4, True), its=lines_in(4, True),
+           halfway=Reason("mesh", "", ("opensees",), ours=lines_in(2, True), its=lines_in(2, True))),
     Reason("friction", "MoorDyn's is a damper up to mu W, where the deck's holds: no friction in both", ("moordyn",),
            ours=without_friction, its=without_friction),
     Reason("g", "MoorDyn has one g, of weight and buoyancy: that of GRAV in *AQUA of fem", ("moordyn",),

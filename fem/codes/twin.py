@@ -5,6 +5,7 @@ It is made from the arrays of our own runs, so that all codes get the same numbe
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -26,6 +27,10 @@ from fem.model.mesh import AXIAL
 MOST_POINTS = 20_000
 """Largest number of points in the table of a load or a support."""
 MOST_BESIDE = 12
+FAR = 1e3
+"""Tables of bars reach so many lengths; beyond them CalculiX has constant forces."""
+SHARP = 1e-6
+"""Of an increment: what is left of a step is no further one."""
 DIFFERENCES = {"GREEN": 1.5, "LOG": 0.5}
 """Relative difference of a force from the engineering law, per unit of strain."""
 NUMBERS = [bar.AREA, bar.YOUNG, bar.VISCOUS, bar.STRESS0, bar.INV_LENGTH, bar.PLUS, bar.MINUS]
@@ -63,14 +68,14 @@ class Member(NamedTuple):
 
     @property
     def rows(self) -> tuple[tuple[float, float], ...]:
-        """(force, elongation from the distance of the nodes), as far as the length, either way; none of a spring."""
+        """(force, elongation from the distance of the nodes), ``FAR`` times the length either way; none of a spring."""
         gap = self.length0 - self.distance
         if self.table:
             return tuple((force, x + gap) for force, x in self.table)
         if self.pretension == gap == 0.0 and self.plus == self.minus == 1.0:
             return ()
         zero = gap - self.pretension / self.stiffness if self.stiffness else gap
-        reach = self.length0 + abs(zero)
+        reach = FAR * (self.length0 + abs(zero))
         low, high = -self.minus * self.stiffness * reach, self.plus * self.stiffness * reach
         between = () if self.plus == self.minus else ((0.0, zero),)
         return ((low, zero - reach), *between, (high, zero + reach))
@@ -111,12 +116,23 @@ class Stage(NamedTuple):
     tolerance: float
 
     @property
+    def times(self) -> Floats:
+        """(k + 1,) where its increments begin and end; the last one is shorter where dt does not divide the period."""
+        return times_of(self.start, self.period, self.dt)
+
+    @property
     def increments(self) -> int:
-        return max(1, round(self.period / self.dt))
+        return len(self.times) - 1
 
     @property
     def end(self) -> float:
         return self.start + self.period
+
+
+def times_of(start: float, period: float, dt: float) -> Floats:
+    """As ``Stage.times``."""
+    count = max(1, math.ceil(period / dt - SHARP))
+    return np.append(start + dt * np.arange(count), start + period)
 
 
 def radius_of(dynamic: Dynamic) -> float:
@@ -255,9 +271,12 @@ def stages_of(writing: Writing, system: System, u: Floats, v: Floats) -> tuple[S
             writing.refuse("BOUNDARY", "", message, "support the node in all steps, or release it in a *DYNAMIC step")
             return ()
         dt = min(procedure.dt, procedure.period)
-        if dynamic and not dynamic.direct:
+        if not procedure.direct and (dynamic or model.yields):
             writing.note(f"increments: automatic in the deck, equal here, dt = {dt:g}")
-        grid = np.linspace(start, span.end, 1 + min(MOST_POINTS, max(1, round(procedure.period / dt))))
+        if procedure.period > MOST_POINTS * dt and (step.boundaries or step.nodal_loads or step.distributed_loads):
+            count = len(times_of(start, procedure.period, dt)) - 1
+            writing.note(f"curves: {MOST_POINTS} points, straight between them, in a step of {count} increments")
+        grid = times_of(start, procedure.period, max(dt, procedure.period / MOST_POINTS))
         motion = np.stack(supports.motion(dofs, grid))
         motion[:, :1] = supports.motion(dofs, grid[:1], after=True)
         held, rates, accelerations = (series_of(dofs, grid, each) for each in motion)

@@ -29,8 +29,8 @@ from fem.errors import tell_once
 
 ROOMS = ("assembly", "compiled", "forces", "linear", "solve", "study/lanes", "study/sensitivity", "study/variation")
 """Folders with kernels, or with sources of the compiler."""
-FILES = ("runs/digits.py",)
-"""Other files with kernels."""
+FILES = ("model/curves.py", "runs/digits.py")
+"""Other files with kernels, or with constants of kernels."""
 HARMLESS = ("NUMBA_CACHE_DIR", "NUMBA_DEBUG_CACHE", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER")
 """Variables of numba that do not affect code; any other may, even an unknown one."""
 CONFIGURATION = ".numba_config.yaml"

@@ -28,6 +28,7 @@ from fem.forces.seabed import (
     REMEMBERED,
     STIFFNESS,
     Numbers,
+    book_friction,
     contacts_of,
     give,
     joined,
@@ -257,6 +258,11 @@ def touch(c: int, trial: Trial, group: Any, force: Floats, flow: Floats, tangent
         normal, after = (-dx / size, -dy / size, -dz / size, 0.0, 1.0), (-end[1] / last, -end[2] / last, -end[3] / last)
         rises = (size * rx, size * ry, size * rz)
         rub(c, ((push + lost) * size, depth), rises, normal, after, trial, group, force, flow, tangent)
+        if trial.rate == 0.0:
+            start = surface(c, x + u0[3 * node], y + u0[3 * node + 1], z + u0[3 * node + 2], group)
+            first = (start[1] ** 2 + start[2] ** 2 + start[3] ** 2) ** 0.5
+            slope = (-start[1] / first, -start[2] / first, -start[3] / first)
+            book_friction(c, slope, after, trial, group)
     energy: float = 0.5 * group.numbers[c, STIFFNESS] * max(depth, 0.0) ** 2
     return energy
 

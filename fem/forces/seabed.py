@@ -29,7 +29,7 @@ from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel
 from fem.compiled.lanes import common, every, some, where
 from fem.forces.bar import INV_LENGTH
-from fem.forces.protocol import Family, Tangent, Trial, component
+from fem.forces.protocol import TAKEN, Family, Tangent, Trial, component
 
 Numbers: TypeAlias = tuple[float, ...]
 See: TypeAlias = Callable[[Floats, Floats], tuple[Floats, Floats]]
@@ -107,6 +107,33 @@ def normal_of(c: int, secant: bool, trial: Trial, group: Contacts) -> tuple[floa
             size = far / both
         nx, ny, nz, bend = x / far, y / far, z / far, 1.0 / far
     return nx, ny, nz, bend, size
+
+
+@inner_kernel
+def normal_at(c: int, u: Floats, group: Contacts) -> tuple[float, float, float]:
+    """Unit normal at a displacement."""
+    numbers = group.numbers
+    nx, ny, nz = numbers[c, NORMAL], numbers[c, NORMAL + 1], numbers[c, NORMAL + 2]
+    if common(numbers[c, RADIUS]) != 0.0:
+        x, y, z = from_axis(c, u, group)
+        far = math.sqrt(x * x + y * y + z * z)
+        nx, ny, nz = x / far, y / far, z / far
+    return nx, ny, nz
+
+
+@inner_kernel
+def book_friction(c: int, first: Numbers, last: Numbers, trial: Trial, group: Contacts) -> None:
+    """Work against friction in an increment of statics, which books nothing of ``flow``: a current loses nothing there.
+    first, last  normals at its start and end; what contact forces have along them is the bottom's, which stores it"""
+    dof, state = 3 * group.nodes[c], group.first + REMEMBERED * c + 3
+    push0, push1 = 0.0, 0.0
+    for a in range(3):
+        push0 += component(first, a) * trial.state0[state + a]
+        push1 += component(last, a) * trial.state1[state + a]
+    for a in range(3):
+        both = trial.state0[state + a] + trial.state1[state + a]
+        both -= push0 * component(first, a) + push1 * component(last, a)
+        trial.power[TAKEN] -= 0.5 * both * (trial.u1[dof + a] - trial.u0[dof + a])
 
 
 @inner_kernel
@@ -261,6 +288,8 @@ def touch(c: int, trial: Trial, group: Contacts, force: Floats, flow: Floats, ta
     rubs = common(trial.rate) != 0.0 or common(group.numbers[c, RUBS_IN_STATICS]) != 0.0
     if rubs and some(push + lost > 0.0):
         rub(c, (push + lost, depth), rises, normal, end, trial, group, force, flow, tangent)
+        if common(trial.rate) == 0.0:
+            book_friction(c, normal_at(c, trial.u0, group), end, trial, group)
     energy: float = 0.5 * group.numbers[c, STIFFNESS] * max(depth, 0.0) ** 2
     return energy
 

@@ -65,10 +65,10 @@ def clamp_stress(section: str, tension: float, amplitude: float) -> ClampStress:
     return ClampStress(stiffness, slope, slope * amplitude, cycles_of(slope * amplitude), ENDURANCE / slope)
 
 
-def bending_stress(tension: float, stiffness: float, modulus_by_wire: float, at: float = AT) -> float:
+def bending_stress(tension: float, stiffness: float, modulus_by_wire: float) -> float:
     """Stress amplitude over the bending amplitude; modulus_by_wire: E d of the outer wires."""
     p = math.sqrt(tension / stiffness)
-    return 0.25 * modulus_by_wire * p * p / (math.expm1(-p * at) + p * at)
+    return 0.25 * modulus_by_wire * p * p / (math.expm1(-p * AT) + p * AT)
 
 
 def wires_of(section: str) -> tuple[float, float]:

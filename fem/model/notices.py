@@ -16,7 +16,7 @@ from fem.arrays import Flags, Floats, Ints
 from fem.errors import listed
 from fem.model import Model
 from fem.model.beams import beams_at
-from fem.model.curves import Follow, evaluate
+from fem.model.curves import PARTS_OF_A_WAVE, Follow, evaluate
 from fem.model.facts import natural_lengths, of_sections
 from fem.model.mesh import BARS, BEAMS
 from fem.model.steps import Controls, Dynamic, Step
@@ -128,19 +128,16 @@ def coarse_swing(model: Model, procedure: Dynamic | None) -> str:
     )
 
 
-PARTS = 8
-"""Equal increments have to be this many in a wave: with fewer they see little of its crests, with one nothing."""
-
-
 def coarse_waves(model: Model, procedure: Dynamic | None) -> str:
-    """Warning that equal increments are too long for the waves: an eighth of their mean period, 2 pi sqrt(m0/m2)."""
+    """Warning that equal increments are too long for the waves: an eighth of their mean period, 2 pi sqrt(m0/m2). With
+    fewer in a wave they see little of its crests, with one nothing."""
     if not (procedure and procedure.direct and model.waves and model.water):
         return ""
     omega, _, amplitude, *_ = components_of(model.waves, model.water).T
     if not amplitude.any():
         return ""
     period = 2.0 * math.pi * math.sqrt((amplitude**2).sum() / ((amplitude * omega) ** 2).sum())
-    if PARTS * procedure.dt <= period:
+    if PARTS_OF_A_WAVE * procedure.dt <= period:
         return ""
     return (
         f"dt = {procedure.dt:g} is longer than an eighth of the mean period of the waves ({period:.3g}): increments "

@@ -326,9 +326,9 @@ def instant_keys(rows: Floats) -> Floats:
     return np.asarray(rows[:, 0] * 2.0**40 + rows[:, 1])
 
 
-def group_size(lines: int, width: int, most: int = MOST_NUMBERS) -> int:
-    """Lines per group, so that the extremes of all groups together stay below ``most`` numbers; 1: keep every line."""
-    return 1 if lines * width <= most else -(-lines * width // most) * 2 * width
+def group_size(lines: int, width: int) -> int:
+    """Lines per group, so that the extremes of all groups together stay below ``MOST_NUMBERS``; 1: keep every line."""
+    return 1 if lines * width <= MOST_NUMBERS else -(-lines * width // MOST_NUMBERS) * 2 * width
 
 
 def extremes(rows: Floats, size: int) -> Floats:

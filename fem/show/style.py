@@ -71,11 +71,11 @@ def band(axes: Axes, time: Floats, values: Floats, error: Floats, place: int) ->
     axes.fill_between(time, below, above, color=OKABE_ITO[place % MOST_CURVES], alpha=0.2, lw=0.0, zorder=0.8)
 
 
-def thinned(time: Floats, values: Floats, most: int = MOST_POINTS) -> tuple[Floats, Floats]:
-    """At most ``most`` points that keep every extreme."""
-    if len(values) <= most:
+def thinned(time: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """At most ``MOST_POINTS`` points that keep every extreme."""
+    if len(values) <= MOST_POINTS:
         return time, values
-    rows = extremes(np.stack([values, time], axis=1), -(-len(values) * 4 // most))
+    rows = extremes(np.stack([values, time], axis=1), -(-len(values) * 4 // MOST_POINTS))
     return rows[:, 1], rows[:, 0]
 
 

@@ -33,25 +33,18 @@ NO_MASS = "but not all of their nodes have mass (*DENSITY, *MASS)"
 
 
 @exact_kernel
-def add_rates(row: Ints, bars: Bars, bar_tangent: Floats, x: Floats, found: Floats) -> None:
-    """found += G x; row (r,) of each rod."""
+def add_products(row: Ints, bars: Bars, bar_tangent: Floats, transposed: bool, given: Floats, found: Floats) -> None:
+    """found += G given, or G^T given where ``transposed``; row (r,) of each rod."""
     for end in range(1, -1, -1):
         for r in range(bars.rods.shape[0]):
             e = bars.rods[r]
             for c in range(3):
                 value = bar_tangent[Q + c, e] if end == 1 else -bar_tangent[Q + c, e]
-                found[row[r]] += value * x[3 * bars.nodes[e, end] + c]
-
-
-@exact_kernel
-def add_pulls(row: Ints, bars: Bars, bar_tangent: Floats, pull: Floats, found: Floats) -> None:
-    """found += G^T pull; row (r,) of each rod."""
-    for end in range(1, -1, -1):
-        for r in range(bars.rods.shape[0]):
-            e = bars.rods[r]
-            for c in range(3):
-                value = bar_tangent[Q + c, e] if end == 1 else -bar_tangent[Q + c, e]
-                found[3 * bars.nodes[e, end] + c] += value * pull[row[r]]
+                dof = 3 * bars.nodes[e, end] + c
+                if transposed:
+                    found[dof] += value * given[row[r]]
+                else:
+                    found[row[r]] += value * given[dof]
 
 
 @exact_kernel
@@ -74,14 +67,14 @@ def place_gradients(row: Ints, free: Ints, bars: Bars, bar_tangent: Floats, matr
 def multiply(stage: StepSystem, x: Floats) -> Floats:
     """G x, one number for each constraint (``heads``)."""
     found = np.zeros(len(stage.rods.heads))
-    add_rates(stage.rods.row, stage.bars, stage.work.tangent.bar_tangent, x, found)
+    add_products(stage.rods.row, stage.bars, stage.work.tangent.bar_tangent, False, x, found)
     return found
 
 
 def multiply_transposed(stage: StepSystem, pull: Floats) -> Floats:
     """G^T pull: nodal forces (3n,)."""
     found = np.zeros(stage.system.size)
-    add_pulls(stage.rods.row, stage.bars, stage.work.tangent.bar_tangent, pull, found)
+    add_products(stage.rods.row, stage.bars, stage.work.tangent.bar_tangent, True, pull, found)
     return found
 
 
@@ -119,9 +112,9 @@ def dense(matrix: Matrix) -> Floats:
 def check_constraints(stage: StepSystem, motion: Motion) -> None:
     """ModelError: a rod does not have its length, joins two supported nodes, or depends on other constraints.
     The state must have been evaluated into ``stage.work``."""
-    rods, inverse = stage.rods.heads, stage.rods.inverse
-    if len(rods) == 0:
+    if len(stage.bars.rods) == 0:
         return
+    rods, inverse = stage.rods.heads, stage.rods.inverse
     _, strain = gaps(stage)
     # Rods on supports that are about to move are checked after the first solve.
     still = np.ones(stage.system.size, np.bool_)

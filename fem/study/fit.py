@@ -221,7 +221,7 @@ class Misfit:
         found = self._runs.values(points, self._records, tighter)
         return [np.concatenate(parts)[self._used] - self.measured for parts in found]
 
-    def begin(self, point: Floats) -> bool:
+    def begin(self, point: Floats, measures_noise: bool = True) -> bool:
         """Measures the noise at a point; False: its runs fail."""
         self.steps, self.is_central, self._coarser = np.full(len(point), FIRST_STEP), False, 1.0
         key = point.tobytes()
@@ -229,6 +229,8 @@ class Misfit:
         if not np.isfinite(off).all():
             return False
         self._kept = {key: off}
+        if not measures_noise:
+            return True
         [tight] = self.differences([point], tighter=True)
         floor = 1e-13 * np.abs(off + self.measured)
         self.noise = np.where(np.isfinite(tight), np.maximum(np.abs(tight - off), floor), 1e-6 * np.abs(self.measured))
@@ -700,7 +702,7 @@ def search(model: Model, runs: Runs, numbers: Numbers, given: Mapping[str, float
     rows = [(*runs.named(end.x).values(), 2.0 * end.cost) if end else (np.nan,) * (len(low) + 1) for end in ends]
     ended = Columns(dict(zip((*runs.named(first), "chi2"), np.array(rows).T, strict=True)))
     best = min((end for end in ends if end), key=lambda end: float(end.cost))
-    its.begin(best.x)
+    its.begin(best.x, not runs.has_gradients)  # without differences the noise at the start tells enough
     for _ in range(MOST_PASSES):
         off, before = its.residuals(best.x) * sigma[column], sigma.copy()
         for n, (name, group) in enumerate(zip(numbers.names, groups, strict=True)):

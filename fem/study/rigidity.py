@@ -89,16 +89,16 @@ class Rigidity:
             f"cut        singular values over the largest: {', '.join(beside)}",
         ]
         if m:
-            lines.append(f"K_G        on the mechanisms: {some_numbers(self.stiffness)}")
+            lines.append(f"K_G        on the mechanisms: {first_six(self.stiffness)}")
         if np.isfinite(self.least):
             lines.append(f"K_T        least eigenvalue without rigid motions: {self.least:.6g}")
         lines.append(f"residuals  {self.residuals[0]:.1e} of states, {self.residuals[1]:.1e} of mechanisms")
         return "\n".join([*lines, f"verdict    {self.verdict}"])
 
 
-def some_numbers(values: Floats, most: int = 6) -> str:
-    """The first of some numbers, as text."""
-    return ", ".join(f"{value:.6g}" for value in values[:most]) + (", ..." if len(values) > most else "")
+def first_six(values: Floats) -> str:
+    """The first six numbers, as text."""
+    return ", ".join(f"{value:.6g}" for value in values[:6]) + (", ..." if len(values) > 6 else "")
 
 
 class UpToState(Run):

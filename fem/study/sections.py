@@ -131,12 +131,12 @@ def chosen_column(model: Model, period: float | str | None, what: str) -> str:
     return columns_of(model.mesh.node_labels[schedule.nodes].tolist())[0]
 
 
-def period_of(points: Floats, spread: Floats, longest: int = LONGEST) -> int:
+def period_of(points: Floats, spread: Floats) -> int:
     """Smallest p such that every point (rows) returns after p of them; 0 where there is none.
     spread  (c,) range of the motion in each column; those without motion are not looked at"""
     moving = spread > 1e-9 * spread.max(initial=0.0)
     scaled = points[:, moving] / spread[moving]
-    for p in range(1, min(longest, len(points) // 2) + 1):
+    for p in range(1, min(LONGEST, len(points) // 2) + 1):
         if np.abs(scaled[p:] - scaled[:-p]).max(initial=0.0) <= SAME:
             return p
     return 0

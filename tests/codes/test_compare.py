@@ -15,10 +15,12 @@ import pytest
 import fem
 from fem.cli import main
 from fem.codes.compare import RUN, CodeAnswer, Comparison
+from fem.codes.export import files_for
 from fem.codes.reasons import finer
 from fem.deck import parse_deck
 from fem.errors import CommandError
 from fem.model import Dynamic
+from tests.codes import decks_of_codes as decks
 from tests.codes.installed import PYTHON, skip_without
 
 DECK = """*HEADING
@@ -257,6 +259,117 @@ def test_opensees_begins_as_we_do(change):
     text = change.replace("*DLOAD", "*CONTROLS, RESI_GLOB_RELA=1e-10\n*DLOAD")
     u, t, _ = largest(text, "opensees")
     assert u < 1e-7 and t < 1e-6
+
+
+PAIR = """*NODE
+1, 0., 0., 0.
+2, 0.3, 0., -1.
+3, 1., 0., 0.
+4, 1., 0.2, -1.
+*ELEMENT, TYPE=SPRINGA, ELSET=S
+1, 1, 2
+2, 3, 4
+*SPRING, ELSET=S
+
+200.
+*ELEMENT, TYPE=SPRING2, ELSET=Q
+4, 2, 4
+*SPRING, NONLINEAR, ELSET=Q
+3, 3
+-3., -0.2
+0., 0.
+1., 0.1
+*ELEMENT, TYPE=MASS, ELSET=M
+11, 2
+12, 4
+*MASS, ELSET=M
+1.5
+*BOUNDARY
+1, 1, 3
+3, 1, 3
+*STEP, NLGEOM
+*DYNAMIC, DIRECT, TIME INTEGRATOR=NEWMARK
+0.01, 1.
+*CONTROLS, RESI_GLOB_RELA=1E-10, ENERGY DRIFT=OFF
+*DLOAD
+, GRAV, 9.81, 0., 0., -1.
+*NODE PRINT
+U
+*EL PRINT, ELSET=S
+T
+*END STEP
+"""
+STRUCK = "*INITIAL CONDITIONS, TYPE=VELOCITY\n2, 3, 5.\n"
+LET = decks.moves("*CLOAD, OP=NEW\n", 0.001, 0.05)
+GOING_ON = {
+    "a spring between dofs, with a table": PAIR,
+    "velocities before statics": decks.deck(*decks.STRING, decks.rests(decks.PULLED), LET, model=decks.STRESS + STRUCK),
+    "statics after a motion": decks.deck(
+        *decks.STRING,
+        decks.moves(decks.PULLED, 0.001, 0.01),
+        decks.rests(decks.PULLED),
+        LET,
+        model=decks.STRESS,
+        material=decks.BETA,
+    ),
+    "increments that do not divide a step": decks.deck(
+        *decks.STRING, decks.rests(decks.PULLED), decks.moves("*CLOAD, OP=NEW\n", 0.003, 0.05), LET, model=decks.STRESS
+    ),
+}
+
+
+DROPPED = decks.moves("*DLOAD\nP, GRAV, 9.81, 0., 0., -1.\n", 0.01, 3.0)
+BUNGEE = decks.deck(
+    *("1, 0., 0., 0.\n2, 3., 0., -9.", "1, 1, 2", "1, 1, 3", DROPPED), material=decks.CABLE, young=5e6, density=0.0,
+    model=decks.MASS.replace("101, 4", "101, 2") + "*REST LENGTH\nC, 10.\n",
+)  # fmt: skip
+TINY = PAIR.replace("\n200.\n", "\n1.E-5\n").replace("\n1.5\n", "\n1.E-6\n").replace("0.01, 1.", "0.05, 4.")
+TINY = TINY.replace("*SPRING, NONLINEAR, ELSET=Q\n3, 3\n-3., -0.2\n0., 0.\n1., 0.1", "*SPRING, ELSET=Q\n3, 3\n1.E-6")
+TINY = TINY.replace("*DLOAD\n, GRAV, 9.81, 0., 0., -1.\n", "")
+GOING_ON["forces of a micronewton without loads"] = TINY.replace(
+    "*BOUNDARY", "*INITIAL CONDITIONS, TYPE=VELOCITY\n2, 1, 0.5\n4, 3, 0.3\n*BOUNDARY"
+)
+GOING_ON["a cable that becomes four times as long"] = BUNGEE
+
+
+@pytest.mark.parametrize("code", ["opensees", "calculix"])
+@pytest.mark.parametrize("what", GOING_ON)
+def test_codes_go_on_as_we_do(what, code):
+    """From step to step: the same discrete problem, but for the residuals of both and the digits of CalculiX."""
+    skip_without(code)
+    u, t, _ = largest(GOING_ON[what], code)
+    assert u < (1e-5 if code == "calculix" else 1e-8) and t < 1e-8
+
+
+def test_calculix_notes_that_moving_supports_end_at_rest():
+    """A mass that is moved at 0.5 m/s for 0.1 s, then let go for 0.1 s, is at 0.1 m; in CalculiX 2.20 at 0.05."""
+    moved = decks.moves("*BOUNDARY, TYPE=VELOCITY\n2, 1, 1, 0.5\n", 0.01, 0.1)
+    text = decks.deck(*decks.SWING, moved, decks.moves("*BOUNDARY, OP=NEW\n1, 1, 3\n2, 2\n", 0.01, 0.1), young=1.0)
+    assert any("lets their nodes go at rest" in note for note in files_for("calculix", parse_deck(text))[1])
+    skip_without("calculix")
+    assert largest(text, "calculix")[0] == pytest.approx(0.5, abs=0.01)
+
+
+def test_moordyn_has_the_tension_of_a_stretched_cable():
+    """0.05 of strain at the start, and as much in motion; it was EA over the natural length in place of the length of
+    the line, and that much less mass."""
+    skip_without("moordyn")
+    stretched = "*INITIAL CONDITIONS, TYPE=STRESS\nC, 5.E5\n"
+    u, t, _ = largest(
+        decks.deck(*decks.STRING, decks.moves(decks.WEIGHT, 0.0005, 0.2), model=stretched, young=1e7), "moordyn"
+    )
+    assert u < 1e-4 and t < 1e-4
+
+
+@pytest.mark.parametrize("loads", [decks.WET, decks.WEIGHT], ids=["in water", "dry"])
+def test_moordyn_rests_under_loads_that_were_ramped(loads):
+    """Loads of a static step without AMPLITUDE=STEP, which were refused in water."""
+    skip_without("moordyn")
+    ramped = decks.rests(loads, 0.25).replace(", AMPLITUDE=STEP", "")
+    u, t, _ = largest(
+        decks.deck(*decks.HANGING, ramped, model=decks.WATER, material=decks.CABLE, density=5e4), "moordyn"
+    )
+    assert u < 1e-6 and t < 1e-6
 
 
 def test_calculix_notes_what_it_leaves_out_of_dashpots():

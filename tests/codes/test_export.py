@@ -13,11 +13,13 @@ import pytest
 
 import fem
 from fem.cli import main
-from fem.codes.export import CODES, FEATURES, files_for, forms_of
+from fem.codes.export import CODES, FEATURES, Writing, files_for, forms_of
 from fem.codes.from_moordyn import convert
+from fem.codes.twin import twin_of
 from fem.deck import parse_deck, read_deck
 from fem.model import PARTS
 from fem.model.mesh import BARS, KINDS, REEVED
+from tests.codes import decks_of_codes as decks
 from tests.codes.decks_of_codes import MOTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -162,6 +164,23 @@ U, SKT, SM
 T
 *END STEP
 """
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "APPLICATION=QUASI-STATIC",
+        "APPLICATION=MODERATE DISSIPATION",
+        "DIRECT, TIME INTEGRATOR=BACKWARD EULER",
+        "ALPHA=-0.2",
+    ],
+)
+def test_schemes_that_abaqus_has_are_read_back(words):
+    """They were HHT with another ALPHA, and increments that follow the error."""
+    model = parse_deck(decks.deck(*decks.SWING, decks.moves(decks.WEIGHT, words=f", {words}")))
+    files, notes = files_for("abaqus", model)
+    assert parse_deck(files["deck_abaqus.inp"]).steps[0].procedure == model.steps[0].procedure
+    assert not any(note.startswith("scheme") for note in notes)
 
 
 def test_beams_of_abaqus_are_read_back():
@@ -328,6 +347,15 @@ def test_refusals_name_the_line(code, name, line, said):
     assert any(said in problem.message and line in (None, problem.text) for problem in caught.value.problems)
 
 
+def test_refusals_name_the_line_of_turned_axes(tmp_path):
+    """Supports in axes of their own are equations; the deck has neither *MPC nor *EQUATION."""
+    turned = "*NSET, NSET=T\n2\n*TRANSFORM, NSET=T\n1., 0., 1., 0., 1., 0.\n"
+    (tmp_path / "deck.inp").write_text(decks.deck(*decks.SWING, decks.rests(decks.WEIGHT), model=turned))
+    with pytest.raises(fem.DeckError) as caught:
+        files_for("opensees", read_deck(tmp_path / "deck.inp"))
+    assert [problem.text for problem in caught.value.problems] == ["*TRANSFORM, NSET=T"]
+
+
 def test_moordyn_moves_supports_in_any_direction():
     """Along y only."""
     text = MOORING.replace("FAIRLEADS, 1, 1, <surge>", "FAIRLEADS, 2, 2, <surge>").replace(
@@ -335,6 +363,87 @@ def test_moordyn_moves_supports_in_any_direction():
     )
     files, _ = files_for("moordyn", parse_deck(text.replace("*BOUNDARY, AMPLITUDE=HEAVE\n", "")))
     assert files["deck_moordyn.txt"].count("Coupled") == 3
+
+
+def in_water(*steps: str) -> str:
+    return decks.deck(*decks.HANGING, *steps, model=decks.WATER, material=decks.CABLE, density=5e4)
+
+
+REST, OTHER_G = decks.rests(decks.WET, 1.0), "*DLOAD, OP=NEW\n, GRAV, 9., 0., 0., -1.\nC, PB, 1., 0.05\n"
+NO_LIFT = "*DLOAD, OP=NEW\n, GRAV, 9.81, 0., 0., -1.\n"
+RAISED = decks.deck(
+    "1, 0., 0., 0.\n2, 1., 0., 0.\n3, 2., 0., 0.", "1, 1, 2\n2, 2, 3", "1, 1, 3\n3, 1, 3",
+    decks.rests("*BOUNDARY\n2, 3, 3, 0.1\n"), decks.moves("*BOUNDARY, OP=NEW\n1, 1, 3\n3, 1, 3\n"), model=decks.STRESS,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (in_water(REST, decks.moves(OTHER_G)), "at the end of rest and in motion"),
+        (in_water(REST, decks.moves(""), decks.moves(OTHER_G)), "at the end of rest and in motion"),
+        (in_water(REST, decks.moves(""), decks.moves(decks.DRAG)), "FDD that changes from step to step"),
+        (in_water(REST, decks.moves(NO_LIFT)), "PB that changes from step to step"),
+        (in_water(REST, decks.moves(""), decks.moves("*BOUNDARY, OP=NEW\n1, 1, 3\n")), "during the motion"),
+        (RAISED, "a node is held in some directions"),
+    ],
+    ids=["another weight", "later", "drag later", "without buoyancy", "let go in motion", "raised out of its plane"],
+)
+def test_what_changes_from_step_to_step_is_refused_for_moordyn(text, said):
+    """Only the last step was looked at, and the plane of a net was taken for one that nothing leaves."""
+    with pytest.raises(fem.DeckError, match=said):
+        files_for("moordyn", parse_deck(text))
+
+
+@pytest.mark.parametrize(("place", "axis"), [("{}, 0., 0.", 2), ("0., {}, 0.", 1)], ids=["x", "y"])
+def test_moordyn_lets_chains_move_in_any_plane(place, axis):
+    """Nodes that are held along x only were fixed."""
+    nodes = "\n".join(f"{n}, {place.format(float(n))}" for n in (1, 2, 3))
+    text = decks.deck(nodes, decks.STRING[1], f"1, 1, 3\n1, {axis}\n2, {axis}\n3, {axis}", decks.moves(decks.WEIGHT))
+    points = files_for("moordyn", parse_deck(text))[0]["deck_moordyn.txt"].split("--- POINTS ---")[1]
+    assert points.count("Free") == 2 and points.count("Fixed") == 1
+
+
+def test_moordyn_moves_supports_by_the_times_of_their_steps():
+    """A support is at 0.1 sin(3 t) after 1 s in 10 increments, and after 0.5 s more in 50: places stood 0.1 s apart."""
+    sine = "*AMPLITUDE, NAME=A, DEFINITION=PERIODIC, TIME=TOTAL TIME\n1, 3., 0., 0.\n0., 1.\n"
+    moved = "*BOUNDARY, AMPLITUDE=A\n9, 1, 1, 0.1\n"
+    steps = REST, decks.moves(moved, 0.1, 1.0), decks.moves(moved, 0.01, 0.5)
+    model = decks.deck(*decks.HANGING, *steps, model=decks.WATER + sine, material=decks.CABLE, density=5e4)
+    script = files_for("moordyn", parse_deck(model))[0]["deck_moordyn.py"].replace("import moordyn", "")
+    names = {}
+    exec(script[: script.index("system = moordyn")], names)
+    for time in (1.0, 1.7, 2.0, 2.25, 2.5):
+        assert names["at"](time)[0] == pytest.approx(80.0 + 0.1 * np.sin(3.0 * time), abs=3e-5)
+    assert names["END"] == 2.5
+
+
+def test_last_increments_are_those_of_the_deck():
+    """0.3 s of 1 s, and the last of 0.1 s; curves are known where increments end."""
+    wave = "*AMPLITUDE, NAME=A, DEFINITION=PERIODIC\n1, 2., 0., 0.\n0., 1.\n"
+    pushed = decks.moves("*CLOAD, AMPLITUDE=A\n2, 3, 1.\n", 0.3, 1.0)
+    twin = twin_of(Writing("OpenSees", parse_deck(decks.deck(*decks.SWING, pushed, model=wave))))
+    assert twin.stages[0].times == pytest.approx([0.0, 0.3, 0.6, 0.9, 1.0]) and twin.stages[0].increments == 4
+    ((times, values),) = twin.stages[0].loads.values()
+    assert times == pytest.approx([0.0, 0.3, 0.6, 0.9, 1.0]) and values == pytest.approx(np.sin(2.0 * np.array(times)))
+    text = files_for("code_aster", parse_deck(decks.deck(*decks.SWING, decks.moves("", 0.25, 0.875))))[0]
+    assert "INTERVALLE=(_F(JUSQU_A=0.75, NOMBRE=3), _F(JUSQU_A=0.875, NOMBRE=1))" in text["deck_code_aster.comm"]
+
+
+def test_curves_of_long_steps_have_fewer_points_and_a_note():
+    wave = "*AMPLITUDE, NAME=A, DEFINITION=PERIODIC\n1, 2., 0., 0.\n0., 1.\n"
+    pushed = "*CLOAD, AMPLITUDE=A\n2, 3, 1.\n"
+    for time, noted in ((20.0, False), (30.0, True)):
+        _, notes = files_for(
+            "opensees", parse_deck(decks.deck(*decks.SWING, decks.moves(pushed, 1e-3, time), model=wave))
+        )
+        assert any("20000 points" in note and "30000 increments" in note for note in notes) == noted
+
+
+def test_anchors_on_the_seabed_are_refused():
+    anchored = BOTTOM.replace("*AQUA", "*INITIAL CONDITIONS, TYPE=ANCHOR\n5, 1, 0.1\n*AQUA")
+    with pytest.raises(fem.DeckError, match="initial displacements"):
+        files_for("moordyn", parse_deck(anchored.format(friction="0.5, 0.5")))
 
 
 def test_opensees_gives_supports_their_velocity_at_the_start():

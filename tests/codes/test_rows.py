@@ -24,6 +24,7 @@ HELD = {
         "trusses": ("`corotTruss` takes", "`Truss` is", "`-rho` is", "`-cMass 1` is"),
         "materials": ("`ElasticMultiLinear`", "`InitStrainMaterial`", "eta of `Elastic`"),
         "says_by_a_number_that_it_failed": ("`analyze` returns",),
+        "codes_go_on_as_we_do": ("`zeroLength` extends", "nodes keep their velocities"),
     },
     "CalculiX": {
         "takes_constants_without_a_point_for_dofs": ("the constant of a spring",),
@@ -35,6 +36,7 @@ HELD = {
             "initial displacements", "initial velocities", "loads at t = 0", "forces of dashpots",
         ),
         "dashpots_do_not_feel_moving_supports": ("dashpots take the ends", "V of a moved support"),
+        "notes_that_moving_supports_end_at_rest": ("a moving support that ends",),
         "reactions_lack_the_inertia_of_masses_at_supports": ("RF leaves out",),
         "without_direct_has_no_control_of_accuracy": ("`*DYNAMIC` without DIRECT",),
         "alpha_is_minus_0_05_unless_given": ("ALPHA is -0.05",),

@@ -143,6 +143,36 @@ def test_friction_is_for_statics_where_it_is_asked_for():
     assert pulls == pytest.approx([0.0, 0.5 * 2 * WEIGHT], abs=1e-6 * WEIGHT)
 
 
+POINTS = "*SEABED, ELSET=CHAIN, FRICTION=ALL, POINTS=4\n-9, -9, 0.\n9, -9, 0.\n-9, 9, 0.\n9, 9, 0."
+PULLED = """*AMPLITUDE, NAME=THERE
+0., 0., 1., 1., 2., 0.
+*STEP, NLGEOM
+*STATIC, DIRECT
+0.05, 2.
+*BOUNDARY, AMPLITUDE=THERE
+3, 1, 1, 0.1
+*END STEP
+"""
+
+
+@pytest.mark.parametrize("is_grid", [False, True])
+def test_statics_books_the_work_of_friction(is_grid):
+    """A stiff chain is pulled 0.1 m along and back: mu W on all of the way but what friction takes to grow (half of the
+    slip) and to turn (twice the slip). The support does this work, not only what is stored."""
+    text = chain(bottom="1e6, 0., 0.1\n0.5, 0.5, 0.01", options=", FRICTION=ALL", height=-WEIGHT / STIFFNESS)
+    if is_grid:
+        text = text.replace("*SEABED, ELSET=CHAIN, ELEVATION=0., FRICTION=ALL", POINTS)
+    text = text.replace("*STEP, NLGEOM\n*DYNAMIC, DIRECT, TIME INTEGRATOR=NEWMARK\n", "*STEP, NLGEOM\n*STATIC\n")
+    history = run_text(text.replace("0.001, 0.3", "1., 1.").replace("ENERGY DRIFT=OFF", "ITER_GLOB_MAXI=50") + PULLED)
+    step = history.of_step(2)
+    work, lost = history.of_energy("external_work")[step], history.of_energy("dissipated")[step]
+    pull, way = history.of_node(3, "reactions")[step, 0], history.of_node(3, "u")[step, 0]
+    weight = 2.0 * WEIGHT
+    assert lost[-1] == pytest.approx(0.5 * weight * (0.1 - 0.005 + 0.1 - 0.02), rel=2e-3)
+    done = np.append(0.0, np.cumsum(0.5 * (pull[1:] + pull[:-1]) * np.diff(way)))
+    np.testing.assert_allclose(work - work[0], done, atol=1e-6 * weight)
+
+
 def test_a_line_laid_exactly_on_the_bottom_has_its_stiffness():
     """Statics begin with no depth at all; the line sinks by w/K."""
     text = chain(bottom="1e6, 0., 0.1").replace("*STEP, NLGEOM", "*BOUNDARY\nALL, 1, 2\n*STEP, NLGEOM")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import struct
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
+from io import StringIO
 from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
@@ -46,13 +47,20 @@ def png_size(path: Path) -> tuple[int, int]:
     return width, height
 
 
+@pytest.fixture(scope="module")
+def all_figures(swing: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """The folder of all figures of a run, which is made, and what the command prints."""
+    folder = tmp_path_factory.mktemp("plot") / "new" / "figures"
+    with redirect_stdout(StringIO()) as printed:
+        assert main(["plot", str(swing), "--output", str(folder)]) == 0
+    return folder, printed.getvalue().splitlines()
+
+
 @pytest.mark.long
-def test_all_figures_of_a_chain(swing: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["plot", str(swing), "--output", str(tmp_path / "new" / "figures")]) == 0
-    folder = tmp_path / "new" / "figures"
+def test_all_figures_of_a_chain(all_figures: tuple[Path, list[str]]) -> None:
+    folder, printed = all_figures
     assert {path.stem for path in folder.iterdir()} == set(FIGURES) - OF_OTHER_RUNS
     assert all(min(png_size(path)) > 400 for path in folder.iterdir())
-    printed = capsys.readouterr().out.splitlines()
     drawn, lost = printed[: -len(OF_OTHER_RUNS)], printed[-len(OF_OTHER_RUNS) :]
     assert len(printed) == len(FIGURES) and not any("no " in line or "note" in line for line in drawn)
     assert all(word in line for word, line in zip(("SK", "*FREQUENCY", "*BUCKLE", "*STATIC, RIKS"), lost, strict=True))
@@ -219,14 +227,15 @@ def test_legends_lie_apart(deck: str, swing: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_motion_in_memory_has_the_figures_of_its_files(swing: Path, tmp_path: Path) -> None:
+def test_a_motion_in_memory_has_the_figures_of_its_files(
+    swing: Path, all_figures: tuple[Path, list[str]], tmp_path: Path
+) -> None:
     """To the last byte; but for forces in joints, which follow from loads that a motion does not hold, and rotations of
     bodies, of which there are none."""
-    drawn = fem.plot(swing, output=tmp_path / "files")
-    again = fem.load(swing).plot(output=tmp_path / "memory")
-    assert [path.name for path in again] == [path.name for path in drawn if path.stem not in ("joints", "rotations")]
-    differ = [path.stem for path in again if path.read_bytes() != (tmp_path / "files" / path.name).read_bytes()]
-    assert not differ
+    files = {path.name: path for path in all_figures[0].iterdir() if path.stem not in ("joints", "rotations")}
+    again = fem.load(swing).plot(output=tmp_path)
+    assert {path.name for path in again} == files.keys()
+    assert not [path.stem for path in again if path.read_bytes() != files[path.name].read_bytes()]
 
 
 @pytest.mark.long

@@ -94,7 +94,6 @@ def test_thinning_keeps_every_extreme_and_bounds_the_size(tmp_path: Path, monkey
     lines = "".join(f"1,{k},{0.1 * k!r},1,{x!r},0\n" for k, x in enumerate(values.tolist()))
     read = table(tmp_path / "t.csv", HEAD + lines)
     monkeypatch.setattr(folder, "MOST_NUMBERS", 800)
-    monkeypatch.setattr(folder.group_size, "__defaults__", (800,))
     thin = read.curves(["U1"], [1])[1]
     assert thin.size <= 800 + 8 * 4 and {99.0, -99.0} <= set(thin[:, 3])
     assert thin[0, 1] == 0 and thin[-1, 1] == 4999 and np.all(np.diff(thin[:, 1]) > 0)

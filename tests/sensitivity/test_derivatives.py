@@ -17,8 +17,9 @@ from scipy.integrate import trapezoid
 import fem
 from fem.cli import main
 from fem.compiled.choice import is_plain
+from fem.study.sensitivity import figures
 from fem.study.sensitivity.duals import STEP, NoDerivative, roughness
-from fem.study.sensitivity.uncertain import representative
+from fem.study.sensitivity.uncertain import Contribution, InputBar, representative
 from fem.study.tracks import tracked
 from tests.sensitivity.decks import LINE, STRING, SWING, hanging
 
@@ -339,6 +340,17 @@ def test_the_command_writes_derivatives_and_what_limits_the_result(tmp_path, cap
     assert "What limits this result" in page.read_text()
     assert main(["run", str(deck), "--output", str(folder), "--quiet"]) == 0
     assert not any((folder / name).exists() for name in ("sensitivity.csv", "uncertain.csv", "tornado.png"))
+
+
+def test_both_ends_of_an_input_are_seen(tmp_path, monkeypatch):
+    """Where both move a number to the same side, the shorter bar is on top."""
+    drawn = []
+    monkeypatch.setattr(figures, "save", lambda figure, path, mark: drawn.append(figure))
+    ends = [Contribution("EA", (5.0, -5.0), (-2.0, -9.0), True), Contribution("Cd", (-9.0, -2.0), (0.0, 0.0), False)]
+    figures.tornado([InputBar("max:T_e1", 331.0, tuple(ends))], tmp_path / "tornado.png", "")
+    bars = drawn[0].axes[0].patches
+    assert [bar.get_width() for bar in bars] == [-2.0, -9.0, -9.0, -2.0]
+    assert [bar.get_zorder() for bar in bars] == [1.1, 1.0, 1.0, 1.1]
 
 
 @pytest.mark.parametrize("text", ["EA", "EA=5", "EA=0%", "EA=3:1", "EA=300:400", "Q=5%", "EA=5%,EA=6%"])

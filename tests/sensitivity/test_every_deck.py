@@ -289,10 +289,10 @@ REFUSED = {
     "moving_rope": ("omega", "ropes and stops that go slack or taut"),
     "parting_line": ("mass", "an element breaks"),
     "span_response": ("force", r"\*STEADY STATE DYNAMICS"),
-    "spinning_body": ("dt", "changes the number of increments"),
+    "spinning_body": ("dt", "dt changes the number of increments"),
     "splash_zone": ("Hs", "these forces yet: winches and pulleys"),
     "string_pendulum_rope": ("A", "ropes and stops that go slack or taut"),
-    "water_pendulum": ("dt", "changes the number of increments"),
+    "water_pendulum": ("dt", "dt changes the number of increments"),
     "winch_energy_momentum": ("angle", "these forces yet: winches and pulleys"),
     "zip_line": ("m", "these forces yet: winches and pulleys"),
 }

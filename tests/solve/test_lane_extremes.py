@@ -15,12 +15,15 @@ from fem.study.lanes.march import EXTREMES, GREATEST, LEAST, NOW, REASON, are_fi
 from fem.study.lanes.pack import packs_of
 from fem.study.lanes.run import extremes_in, gather, march_all, march_together
 from tests.solve.ensembles import LANE_SERIES
-from tests.solve.test_lanes import PENDULUM, TIMED_CHAIN
+from tests.solve.test_lanes import TIMED, TIMED_CHAIN
 from tests.sweeping.test_lanes import RODS
 
 LUMPED = Path("inputs/pendulum_lumped.inp").read_text()
 DECKS = {
-    "supports": (PENDULUM, {"HEIGHT": [0.0, 0.01, 0.02, 0.05, 0.1, 0.3, 0.02, 0.04, 0.06, 0.08]}),
+    "supports": (
+        TIMED,
+        {"HEIGHT": [0.0, 0.01, 0.02, 0.05, 0.1, 0.3, 0.02, 0.04, 0.06, 0.08], "OMEGA": [5.0] * 9 + [6.0]},
+    ),
     "pendulum": (LUMPED, {"period": [2.0, 2.3, 2.36784, 3.0], "increments": [200.0] * 4}),
     "chain": (TIMED_CHAIN, {"YOUNG": [1e4, 2e4, 4e4], "PULL": [1.0, 2.0, 3.0], "dt": [0.01, 0.005, 0.008]}),
     "rods": (RODS, {"speed": [-1.0, 0.5, 2.0], "width": [0.1, 0.3, 0.2]}),
@@ -66,9 +69,9 @@ def test_extremes_of_models_that_march_one_by_one_are_those_of_all_their_rows(na
 
 
 def test_a_lane_whose_energies_overflow_is_marked():
-    text = PENDULUM.replace("HEIGHT = 0.01\n", "HEIGHT = 0.01\ng = 1.\n").replace("9.81", "<g>")
-    text = text.replace("0.005, 0.4", "1e-8, 5e-8")
-    _, samples, stage = gather([fem.parse_deck(text, {"g": g, "YOUNG": 1e-300}) for g in (9.81, 1e164, 5.0)])
+    text = TIMED.replace("HEIGHT = 0.01\n", "HEIGHT = 0.\ng = 1.\n").replace("9.81", "<g>").replace("80.4", "5")
+    series = [{"g": g, "OMEGA": omega, "YOUNG": 1e-300} for g, omega in ((9.81, 2.5e6), (1e164, 2.5e6), (5.0, 2e6))]
+    _, samples, stage = gather([fem.parse_deck(text, its) for its in series])
     packs = packs_of(stage, samples, EXTREMES, np.arange(2), np.arange(1))
     assert march_all(packs, stage, 0, lambda *_: True)
     assert packs.outcome.array[0, REASON].tolist() == [DONE, NOT_FINITE, *[DONE] * 6]

@@ -1,7 +1,7 @@
 """Models as lanes give what each of them gives alone, in as many iterations.
 
-A shape of lanes of its own takes 10 to 20 s to compile: that of pendulums is in the suite, and one with increments of
-their own in ``tests/sweeping/test_lanes.py``; all others are long.
+A shape of lanes of its own takes 10 to 20 s to compile: that of ``TIMED`` is in the suite, for sweeps
+and for extremes, too; all others are long.
 """
 
 from __future__ import annotations
@@ -59,6 +59,10 @@ BAR, GRAV, 9.81, 0, 0, -1
 U
 *END STEP
 """
+TIMED = PENDULUM.replace("YOUNG = 1e5\n", "YOUNG = 1e5\ndt = 0.025/OMEGA\nend = 80.4*dt\n").replace(
+    "0.005, 0.4\n", "<dt>, <end>\n"
+)
+"""Increments as long as the shaking of its support asks for, the last one shorter; as many in all."""
 CHAIN = """*PARAMETER
 YOUNG = 1e4
 PULL = 1.
@@ -117,7 +121,7 @@ def pendulums(**series):
     """One model for each place in the given series of parameters."""
     names = list(series)
     return [
-        fem.parse_deck(PENDULUM, dict(zip(names, values, strict=True))) for values in zip(*series.values(), strict=True)
+        fem.parse_deck(TIMED, dict(zip(names, values, strict=True))) for values in zip(*series.values(), strict=True)
     ]
 
 
@@ -143,7 +147,7 @@ def check_alike(result, model, every=10, has_counts=True):
 
 @pytest.mark.long
 def test_lanes_with_a_moving_support_are_single_runs():
-    models = pendulums(HEIGHT=[0.0, 0.01, 0.02, 0.05, 0.1, 0.3, 0.02, 0.04, 0.06, 0.08])
+    models = pendulums(HEIGHT=[0.0, 0.01, 0.02, 0.05, 0.1, 0.3, 0.02, 0.04, 0.06, 0.08], OMEGA=[5.0] * 9 + [6.0])
     results = run_ensemble(models, 10)
     assert len({result.iterations for result in results}) > 1  # lanes wait for others
     for result, model in zip(results, models, strict=True):
@@ -152,10 +156,8 @@ def test_lanes_with_a_moving_support_are_single_runs():
 
 @pytest.mark.long
 def test_lanes_may_have_increments_of_their_own():
-    """And curves: as long as the shaking of its support asks for, the last one shorter; as many in all lanes."""
-    text = PENDULUM.replace("YOUNG = 1e5\n", "YOUNG = 1e5\ndt = 0.025/OMEGA\nend = 80.4*dt\n")
-    text = text.replace("0.005, 0.4\n", "<dt>, <end>\n")
-    models = [fem.parse_deck(text, {"OMEGA": omega, "HEIGHT": 0.05}) for omega in (3.0, 5.0, 5.0, 6.5, 9.0)]
+    """And curves: those of ``TIMED``."""
+    models = pendulums(OMEGA=[3.0, 5.0, 5.0, 6.5, 9.0], HEIGHT=[0.05] * 5)
     results = run_ensemble(models, 10)
     assert len({result.rows.time[-1] for result in results}) == 4 and results[0].rows.increment[-1] == 81
     for result, model in zip(results, models, strict=True):
@@ -178,14 +180,15 @@ def test_lanes_of_damped_chains_may_have_increments_of_their_own():
 
 @pytest.mark.long
 def test_lanes_march_as_many_increments():
-    models = [fem.parse_deck(PENDULUM.replace("0.4\n", f"{end}\n")) for end in (0.4, 0.4, 0.2)]
+    texts = [TIMED.replace("80.4*dt", f"{count}*dt") for count in (80.4, 80.4, 40.4)]
+    models = [fem.parse_deck(text, {"OMEGA": omega}) for text, omega in zip(texts, (5.0, 6.0, 5.0), strict=True)]
     results = run_ensemble(models, 10)
     assert [result.in_lanes for result in results] == [True, True, False]
 
 
 @pytest.mark.long
 def test_a_lane_that_fails_does_not_disturb_others():
-    models = pendulums(ITERATIONS=[20, 1, 20, 20], HEIGHT=[0.01, 0.3, 0.3, 0.02])
+    models = pendulums(ITERATIONS=[20, 1, 20, 20], HEIGHT=[0.01, 0.3, 0.3, 0.02], OMEGA=[5.0, 5.0, 5.0, 6.0])
     results = run_ensemble(models, 10)
     assert not results[1].in_lanes
     assert isinstance(results[1].error, fem.NoConvergence)

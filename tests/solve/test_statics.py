@@ -62,6 +62,16 @@ def test_loaded_unrestrained_direction_is_an_error_that_names_it():
         run_text(TRUSS.format(height=1) + step("*CLOAD\n3, 3, 1."))
 
 
+def test_what_hangs_is_pushed_aside_in_a_second_step():
+    """A bar of 1 kg that hangs at rest, 4.905 N of it at its end, is pushed by as much: it rests at 45 degrees."""
+    bar = "*NODE\n1,0,0,0\n2,0,0,-1\n*ELEMENT, TYPE=T3D2, ELSET=BAR\n1,1,2\n*MATERIAL, NAME=M\n*ELASTIC\n1e8\n"
+    bar += "*DENSITY\n1000.\n*SOLID SECTION, ELSET=BAR, MATERIAL=M\n1e-3\n*BOUNDARY\n1, 1, 3\n"
+    hung, pushed = "*DLOAD\nBAR, GRAV, 9.81, 0., 0., -1.\n", "*CLOAD\n2, 2, 4.905"
+    place = run_text(bar + step(hung) + step(pushed)).of_node(2)[-1]
+    reach = np.sqrt(0.5) * (1.0 + 4.905 * np.sqrt(2.0) / 1e5)
+    assert place == pytest.approx([0.0, reach, 1.0 - reach], abs=1e-7)
+
+
 def test_mechanism_is_an_error_that_names_a_dof():
     square = """*NODE
 1,0,0,0

@@ -17,17 +17,32 @@ from fem.study.question import Job, columns_of, models_of
 from fem.study.row import layout_of
 from fem.study.sweep import jobs_of, make_plan
 from fem.study.workers import march_block
+from tests.solve.test_lanes import TIMED
 from tests.sweeping.swings import SWING, write_swing
 
 GRID = {"length": [0.0, *np.linspace(0.5, 2.0, 10)], "gravity": [1.0, 5.0, 9.81], "dt": [0.01, 0.005]}
 
 
+SWAYING = TIMED
+for old, new in (
+    ("YOUNG = 1e5\n", "YOUNG = 100.\ngravity = 9.81\nlength = 1.\nrest = 0.99*length\n"),
+    ("2, 1, 0, 0\n", "2, <length>, 0, 0\n"),
+    ("*AMPLITUDE", "*REST LENGTH\nBAR, <rest>\n*AMPLITUDE"),
+    ("80.4*dt", "20*dt"),
+    ("9.81, 0,", "<gravity>, 0,"),
+    ("*NODE PRINT, FREQUENCY=10\nU\n", "*NODE PRINT\nU\n*EL PRINT\nT\n"),
+):
+    assert old in SWAYING
+    SWAYING = SWAYING.replace(old, new)
+
+
 def test_a_sweep_in_lanes_gives_the_rows_of_single_runs(tmp_path, monkeypatch):
-    deck = write_swing(tmp_path, "1e6", "1e4")  # forces of stiff bars have the round-off of EA
-    text = deck.read_text().replace("gravity = 9.81\n", "gravity = 9.81\nrest = 0.99*length\n")
-    deck.write_text(text.replace("*BOUNDARY\n", "*REST LENGTH\nBAR, <rest>\n*BOUNDARY\n"))
-    record = fem.Record("T_e1,U2_n2", start=0.02, slope=3.0, constant=1e6)
-    alone = fem.sweep(deck, GRID, workers=1, history=True, record=record)
+    """In the machine code of ``tests/solve/test_lane_extremes.py``."""
+    deck = tmp_path / "swaying.inp"
+    deck.write_text(SWAYING)
+    grid = {"length": GRID["length"], "gravity": GRID["gravity"], "OMEGA": [2.5, 5.0]}
+    record = fem.Record("T_e1,U3_n2", start=0.02, slope=3.0, constant=1e6)
+    alone = fem.sweep(deck, grid, workers=1, history=True, record=record)
     marched = []
 
     def counted(jobs, may_compile):
@@ -37,7 +52,7 @@ def test_a_sweep_in_lanes_gives_the_rows_of_single_runs(tmp_path, monkeypatch):
 
     monkeypatch.setattr(workers, "is_worth_compiling", lambda *_: True)
     monkeypatch.setattr(workers, "march_block", counted)
-    together = fem.sweep(deck, GRID, workers=1, record=record)
+    together = fem.sweep(deck, grid, workers=1, record=record)
     assert len(marched) > 40
     assert (together["verdict"] == alone["verdict"]).all() and together.failed.sum() == 6
     for name in set(alone) - {"verdict"}:
@@ -286,24 +301,13 @@ def test_only_models_whose_nodes_have_the_same_labels_march_together(tmp_path, i
     assert together["U2_2_end"] == pytest.approx(alone["U2_2_end"], rel=1e-12, nan_ok=True)
 
 
-ONE_ROD = RODS
-for two, one in (
-    ("2, 0.6, 0, -0.8\n3, 0.6, 0, -1.8\n", "2, 0, 0, -1\n"),
-    ("1, 1, 2\n2, 2, 3\n", "1, 1, 2\n"),
-    ("3, 2\n4, 3\n", "3, 2\n"),
-    ("3, 1, <across>\n3, 3, <slip>\n", "2, 1, <across>\n2, 3, <slip>\n"),
-):
-    assert two in ONE_ROD
-    ONE_ROD = ONE_ROD.replace(two, one)
-
-
 @pytest.mark.long
-@pytest.mark.parametrize("text", [ONE_ROD, RODS], ids=["one", "two"])
-def test_rods_march_in_lanes_as_they_do_alone(tmp_path, monkeypatch, text):
-    """Rods under a support that sways; those whose velocities would stretch a rod are left to their own runs."""
+def test_rods_march_in_lanes_as_they_do_alone(tmp_path, monkeypatch):
+    """Rods under a support that sways, for one second or two; those whose velocities would stretch a rod are left to
+    their own runs. In the machine code of ``tests/solve/test_lane_counts.py``."""
     deck = tmp_path / "rods.inp"
-    deck.write_text(text)
-    grid = {"speed": np.linspace(-2.0, 2.0, 24), "slip": [0.0, 0.1], "width": [0.1, 0.3]}
+    deck.write_text(RODS.replace("*PARAMETER\n", "*PARAMETER\nend = 2.0\n").replace("0.01, 2\n", "0.01, <end>\n"))
+    grid = {"speed": np.linspace(-2.0, 2.0, 12), "slip": [0.0, 0.1], "width": [0.1, 0.3], "end": [2.0, 1.0]}
     alone = fem.sweep(deck, grid, workers=1, history=True)
     monkeypatch.setattr(workers, "is_worth_compiling", lambda *_: True)
     marched = []

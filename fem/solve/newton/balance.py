@@ -161,6 +161,33 @@ def support_work(
     return total
 
 
+@called_kernel
+def travel_work(dt: float, problem: Problem, motion: Motion, work: Scratch) -> float:
+    """What external forces do at the mean velocity V of all supports, beyond their means in an increment.
+
+    V.(sum of M (v1 - v) - dt/2 sum of M (a + a1)), both sums over what is free: schemes with numerical damping, and
+    those that project velocities of rods, give it other impulses than the means of reactions and loads have. With this
+    part, energies balance alike in every frame that travels, also where supports jerk rods; at rest it is nothing.
+    """
+    nodes, moved, found = problem.nodes, work.rise, 0.0
+    for dof in range(moved.shape[0]):
+        moved[dof] = work.v[dof] - motion.v[dof] - 0.5 * dt * (motion.a[dof] + work.a[dof])
+    multiply_masses(problem, moved, work.gain)
+    condense(problem.equations, work.gain)
+    for c in range(3):
+        speed, count, momentum = 0.0, 0.0, 0.0
+        for dof in range(c, moved.shape[0], 3):
+            if nodes.dof_kind[dof] == 1:
+                momentum += work.gain[dof]
+            elif nodes.dof_kind[dof] == 0:  # what belongs to no element stays behind
+                both = 0.5 * (motion.v[dof] + work.v[dof])
+                acts = (nodes.mass[dof] > 0.0) | (motion.reaction[dof] != 0.0) | (work.reaction[dof] != 0.0)
+                speed += both
+                count += where(acts | (both != 0.0), 1.0, 0.0)
+        found += speed / max(count, 1.0) * momentum
+    return found
+
+
 @inner_kernel
 def inertia_at(dynamic: bool, directed: Floats, problem: Problem, x: Floats, product: Floats) -> None:
     """product = M x with the part of dependent dofs transferred to their masters; zero in statics.
@@ -199,7 +226,7 @@ def close_increment(
     balance_forces(scheme, secant, k, problem, loading, work.a, work)
     now = min(k + 1, loading.thermal_end.shape[0] - 1)
     before = min(k, loading.thermal_end.shape[0] - 1)
-    work_done = 0.0
+    work_done, travelled = 0.0, 0.0
     potential = 0.0
     for p in range(loading.vectors.shape[0]):
         old, new = loading.factors[k, p], loading.factors[k + 1, p]
@@ -219,6 +246,10 @@ def close_increment(
         work_done += support_work(secant, k, dynamic, problem, loading, motion, work)
         if secant and scheme.projects:
             work_done -= projected_work(problem, loading, motion, work)
+        is_at_rest = nodes.damping.shape[0] > 0  # there is one frame, in which masses are damped
+        if (scheme.takes or scheme.projects) and not (secant or is_at_rest):
+            travelled = travel_work(loading.dt[k], problem, motion, work)
+            work_done += travelled
     has_books = work.power.shape[0] > 0
     if has_books:
         potential += work.power[WEIGHT]
@@ -262,7 +293,7 @@ def close_increment(
         energies[ENERGY.dissipated] += loss
         if scheme.takes:
             taken = numerical_dissipation(scheme, k, problem, loading, motion, work)
-            energies[ENERGY.numerical] += taken - moved
+            energies[ENERGY.numerical] += taken - moved + travelled
     else:
         if has_books:
             energies[ENERGY.dissipated] += work.power[TAKEN]
@@ -454,7 +485,8 @@ def note_ranges(problem: Problem, u: Floats, memory: Floats, record: Ledger) -> 
 #     dt (v).((1 - GAMMA) r + GAMMA r1),    WM r1 + (1 - WM) r = WF q1 + (1 - WF) q,    GAMMA = VU/AU
 #
 # where - r is the part of q in M a. For a damper alone it is the loss of its mass; for motion that dt resolves it
-# differs from (q).du by second order. At supports, whose reactions enter by their mean, (q).du is used.
+# differs from (q).du by second order. At supports, whose reactions enter by their mean, (q).du is used; what their
+# impulses do beyond that, where they travel, is work of supports and part of D (``travel_work``).
 #
 # A cable that goes slack within the increment dissipates only while it is taut: its motion while slack does no work.
 # Dampers delay the decrease of its strain, so that increments of many times BETA would count this motion at their

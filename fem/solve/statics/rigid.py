@@ -165,8 +165,8 @@ def _is_loaded(stage: StepSystem, motion: Motion, each: Rigid) -> bool:
 
 
 def refuse_rigid_loads(stage: StepSystem, motion: Motion, now: float, nlgeom: bool) -> None:
-    """ModelError: a load does work along a free rigid motion, and neither loads nor bars whose forces are not yet in
-    equilibrium turn the body."""
+    """ModelError: a load does work along a free rigid motion, and nothing turns the body: neither loads that act
+    already, as on a hanging line, nor bars whose forces are not yet in equilibrium."""
     if len(stage.loads.cases) == 0:
         return
     for each in rigid_motions(stage, motion):
@@ -219,12 +219,13 @@ def unheld(stage: StepSystem, bodies: list[Rigid], rows: Sparse, weights: Floats
 
 
 def _is_turned(stage: StepSystem, motion: Motion, each: Rigid) -> bool:
-    """Whether loads, or bars whose forces are not yet in equilibrium, turn the body."""
+    """Whether loads that act already, or bars whose forces are not yet in equilibrium, turn the body."""
     free = (stage.nodes.dof_kind != 0).reshape(-1, 3)[each.nodes]
-    left = (stage.work.load - motion.force).reshape(-1, 3)[each.nodes] * free
+    acting = stage.work.load.reshape(-1, 3)[each.nodes] * free
+    left = acting - motion.force.reshape(-1, 3)[each.nodes] * free
     pulls = stage.work.tangent.bar_tangent[GEOMETRIC] * stage.system.length0
     size = max(float(np.abs(forces).max(initial=0.0)) for forces in (stage.work.load, pulls))
-    return bool(np.abs(left).max(initial=0.0) > BALANCED * size) and each.turns(left)
+    return each.turns(acting) or (bool(np.abs(left).max(initial=0.0) > BALANCED * size) and each.turns(left))
 
 
 def _parts(loads: Iterable[Floats], each: Rigid) -> Floats:

@@ -54,9 +54,14 @@ def slopes(parts: Sequence[Any]) -> Floats:
     return np.asarray((8.0 * near - far) / (12.0 * STEP))
 
 
-def are_same(parts: Sequence[Floats]) -> bool:
-    """Whether the parameter does not change an array."""
-    return all(np.array_equal(part, parts[0]) for part in parts[1:])
+def are_same(parts: Sequence[Any]) -> bool:
+    """Whether the parameter does not change an array, or anything else that is compared. Most arrays are small, and
+    the same bit for bit: numpy takes longer to begin with a comparison than Python for all of it."""
+    first = parts[0]
+    if isinstance(first, np.ndarray):
+        shape, content = first.shape, first.tobytes()
+        return all(part is first or (np.shape(part) == shape and part.tobytes() == content) for part in parts[1:])
+    return all(part is first or part == first for part in parts[1:])
 
 
 def roughness(parts: Sequence[Floats]) -> float:
@@ -123,12 +128,12 @@ def packed(groups: Sequence[Any], width: int, plain: Sequence[str] = ()) -> Any:
         elif isinstance(its, np.ndarray) and its.dtype == np.float64 and name not in (*plain, *UNUSED.get(kind, ())):
             if any(part.shape != its.shape for part in parts):
                 raise NoDerivative(f"a parameter changes the size of {kind.__name__}.{name}, not only its numbers")
-            stays = name in UNREACHED.get(kind, ()) and all(np.array_equal(part, its) for part in parts)
+            stays = name in UNREACHED.get(kind, ()) and are_same(parts)
             members[name] = its if stays else dual(parts, width)
         elif name in LARGEST.get(kind, ()):
             members[name] = max(parts)
         else:
-            if not all(np.array_equal(part, its) for part in parts) and name not in (*plain, *UNUSED.get(kind, ())):
+            if not are_same(parts) and name not in (*plain, *UNUSED.get(kind, ())):
                 raise NoDerivative(f"a parameter changes {kind.__name__}.{name}, which has no derivative")
             members[name] = its
     return kind(**members)

@@ -26,7 +26,9 @@ def tornado(bars: Sequence[InputBar], path: Path, mark: str) -> None:
         for row, each in enumerate(one.contributions[:MOST_INPUTS]):
             for end, change in enumerate(each.change):
                 label = ("low end of the input", "high end")[end] if row == 0 else None
-                panel.barh(row, change, left=one.value, height=0.7, color=OKABE_ITO[end], label=label)
+                is_short = abs(change) < max(map(abs, each.change))  # on top, where both are on one side
+                own = {"color": OKABE_ITO[end], "label": label, "zorder": 1.1 if is_short else 1.0}
+                panel.barh(row, change, left=one.value, height=0.7, **own)
         names = [f"{each.name}{' *' if each.is_curved else ''}" for each in one.contributions[:MOST_INPUTS]]
         panel.set_yticks(range(len(names)), names, fontsize=SMALL)
         panel.invert_yaxis()

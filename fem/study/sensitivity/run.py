@@ -87,10 +87,10 @@ class SmallMotions(SilentSink):
 
 
 class Shadow(Run):
-    """A neighbour of a run: its steps are opened, never advanced."""
+    """A neighbour of a run: its steps are opened, never advanced. parameter: the one that is another."""
 
-    def __init__(self, model: Model, solver: str) -> None:
-        self.found_in = SmallMotions()
+    def __init__(self, parameter: str, model: Model, solver: str) -> None:
+        self.parameter, self.found_in = parameter, SmallMotions()
         super().__init__(model, self.found_in, Requests(solver, fields=False))
 
     def follow(self, step_run: StepRun) -> None:
@@ -104,7 +104,7 @@ class Shadow(Run):
         assert isinstance(clock, Clock) and isinstance(of.clock, Clock)
         if clock.is_direct:
             if expected_increments(self.last.step.timed) != expected_increments(of.step.timed):
-                raise NoDerivative(f"step {of.number}: a parameter changes the number of increments")
+                raise NoDerivative(f"step {of.number}: {self.parameter} changes the number of increments")
             found = increments(clock.plan(len(steps)))
             clock.advance(float(found[0][-1]), len(steps), 0)
             return found
@@ -164,7 +164,7 @@ class Differentiated(Run):
                     model = read({**given, name: value + offset * STEP * scale})
                     if len(model.mesh.node_labels) != len(self.model.mesh.node_labels):
                         raise NoDerivative("it changes how many nodes there are")
-                    shadows.append(Shadow(model, self.requests.solver))
+                    shadows.append(Shadow(name, model, self.requests.solver))
                 except FemError as error:
                     text = str(error).splitlines()[0]
                     raise NoDerivative(f"there is no derivative by {name}: {text}") from error

@@ -44,7 +44,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """How much an input lowers and raises a number: to first order, and by runs at its ends (NaN: not made, or failed).
+    """How much an input lowers and raises a number: to first order, and by runs at its ends (NaN: failed).
 
     is_curved  the runs count, as first order is wrong by more than ``CURVED``
     """
@@ -120,12 +120,12 @@ def representative(found: Derivatives) -> list[str]:
 
 def input_bars(
     deck: str | Path | Model, found: Derivatives, ranges: Sequence[Range], names: Sequence[str],
-    given: Mapping[str, float], solver: str = "AUTO", checks: bool = True,
+    given: Mapping[str, float], solver: str,
 ) -> list[InputBar]:  # fmt: skip
-    """The numbers with bars of the inputs; ``checks``: with runs at the ends of the ranges."""
+    """The numbers with bars of the inputs, from derivatives and from runs at the ends of the ranges."""
     ends: dict[str, list[dict[str, float]]] = {}
     held = {**given, **{one.name: one.value for one in ranges}}
-    for one in ranges if checks else ():
+    for one in ranges:
         runs = [{one.name: end} if end != one.value else {} for end in (one.low, one.high)]
         ends[one.name] = [numbers_at(deck, names, {**held, **own}, solver) if own else {} for own in runs]
     bars = []
@@ -136,7 +136,7 @@ def input_bars(
         for one in ranges:
             moves = one.low - one.value, one.high - one.value
             first = moves[0] * its[one.name], moves[1] * its[one.name]
-            at = [each.get(name, math.nan) - value for each in ends.get(one.name, ())] or [math.nan, math.nan]
+            at = [each.get(name, math.nan) - value for each in ends[one.name]]
             at = [0.0 if move == 0.0 else each for each, move in zip(at, moves, strict=True)]
             size, known = max(map(abs, (*first, *at)), default=0.0), all(map(math.isfinite, at))
             wrong = max(abs(a - b) for a, b in zip(first, at, strict=True)) if known else 0.0
