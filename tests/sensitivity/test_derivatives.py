@@ -361,11 +361,6 @@ def test_ranges_that_make_no_sense_are_refused(tmp_path, text, capsys):
     assert not (tmp_path / "out").exists()
 
 
-def test_forces_that_have_not_been_compared_with_runs_are_refused():
-    with pytest.raises(NoDerivative, match=r"no derivatives of these forces yet: .*winches"):
-        fem.sensitivity("inputs/heave_compensation.inp", ["omega"])
-
-
 @pytest.mark.long  # compiles the march of rods
 def test_a_motion_that_does_not_depend_on_a_parameter():
     """A load on an inextensible rope swings whatever its mass is, and pulls in proportion to it."""

@@ -77,6 +77,8 @@ DECKS = {
     # not slip: it changes velocities by 4e-5 of themselves, and differences are known to 1e-5 of that
     "chain_on_bottom": Copy("height along friction lateral", most=600),
     "circled_weight": Copy("EA density Cd radius period diameter"),
+    # a rope that rubs in its karabiners
+    "climbing_fall": Copy("above m mu EA", most=300, given={"mu": 0.2}),
     "crane": Copy("L a g m"),
     "damped_cable": Copy("beta speed"),
     "driven_fairleads": Copy("radius depth anchor length surge heave roll yaw"),
@@ -84,11 +86,13 @@ DECKS = {
     "galloping_spans": Copy("wind angle push"),
     "grown_riser": Copy("tension"),
     "guyed_mast": Copy("tension EA"),
+    "heave_compensation": Copy("omega rho"),
     "ice_drop": Copy("area tighten ice"),
     "iced_span": Copy("length thickness air beta"),
     # the accelerations with which a motion begins are differenced, and so are tensions until they are forgotten
     "lazy_wave": Copy("heave span upper buoyant lower modules EA EI", tolerance=3e-6),
     "lazy_wave_laid": Copy("length heave period", tolerance=1e-5),
+    "lift_stop": Copy("speed m length", most=3000),
     # not EA: it changes tensions by 2e-4 of themselves, and differences are known to 1e-4 of that; by EI to 1e-6
     "measured_wave": Copy("free gravity EI mass float marker", tolerance=3e-6),
     "moored_buoy": Copy("offset"),
@@ -107,6 +111,7 @@ DECKS = {
     "sea_state": Copy("Hs Tp"),
     "slack_cable": Copy("side"),
     "slack_chain": Copy("length stiffness mass load beta"),
+    "splash_zone": Copy("Hs Tp load"),
     "string_pendulum_rigid": Copy("A beta m theta0 L g"),
     "string_pendulum_spring": Copy("A k beta m theta0 L g"),
     "string_pendulum_starts": Copy("A beta m theta0 L g"),
@@ -117,7 +122,9 @@ DECKS = {
     "twin_lines": Copy("mass stiffness length gravity"),
     "twisted_cable": Copy("R"),
     "two_driven_rods": Copy("X omega"),
+    "winch_energy_momentum": Copy("angle length"),
     "yielding_brake": Copy("mass speed EA force", most=400),
+    "zip_line": Copy("m EA drop", most=200),
 }
 
 
@@ -279,22 +286,16 @@ REFUSED = {
     "bouncing_ball": ("c", "ropes and stops that go slack or taut"),
     "chain_dropped": ("c", "ropes and stops that go slack or taut"),
     "chain_modes": ("links", "no derivative by links: .* expected the node label"),
-    "climbing_fall": ("m", "these forces yet: winches and pulleys"),
     "coupled_line": ("bars", "no derivative by bars: .* expected the node label"),
     "cradle": ("D", "ropes and stops that go slack or taut"),
     "hanging_chain": ("bars", "no derivative by bars: .* expected the node label"),
-    "heave_compensation": ("omega", "these forces yet: winches and pulleys"),
-    "lift_stop": ("m", "these forces yet: winches and pulleys"),
     "mooring_response": ("surge", r"\*STEADY STATE DYNAMICS"),
     "moving_rope": ("omega", "ropes and stops that go slack or taut"),
     "parting_line": ("mass", "an element breaks"),
     "span_response": ("force", r"\*STEADY STATE DYNAMICS"),
     "spinning_body": ("dt", "dt changes the number of increments"),
-    "splash_zone": ("Hs", "these forces yet: winches and pulleys"),
     "string_pendulum_rope": ("A", "ropes and stops that go slack or taut"),
     "water_pendulum": ("dt", "dt changes the number of increments"),
-    "winch_energy_momentum": ("angle", "these forces yet: winches and pulleys"),
-    "zip_line": ("m", "these forces yet: winches and pulleys"),
 }
 """Decks whose derivatives are refused: a parameter, and what is said."""
 ONLY_DURATIONS = {"line_section", "ridge_mooring"}

@@ -16,7 +16,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.errors import FemError
-from fem.forces.families import acting
+from fem.forces.families import FAMILIES, acting
 from fem.linear.choice import BAND, BORDER, CHAINS
 from fem.model import Model, Step
 from fem.model.named import number_named
@@ -63,9 +63,8 @@ OVER_TIME = (
 ROUGH, JUMPS = 0.01, 0.3
 """``roughness`` of these that is told, and at which there is no derivative."""
 COMMON = "fluid", "added mass", "seabed", "depth grids", "bending", "damping of bending", "moments on bodies"
-VERIFIED = *COMMON, "torsion", "rope laws", "vortices", "winches and pulleys"
-"""Families of forces whose derivatives have been compared with differences of runs. Where only common ones act, the
-march is one without the others, which takes three quarters of the time to compile."""
+"""Families of forces of most decks: where no others act, the march is one without these, which takes two thirds of the
+time to compile."""
 SAME_MODE = 1e-6
 """Frequencies closer than this are of one multiple mode."""
 
@@ -225,10 +224,8 @@ class Differentiated(Run):
             raise NoDerivative(f"step {number}: derivatives need --solver chain, band or border")
         if len(stage.bars.rods) and solver in CHAINS and families is not None:
             raise NoDerivative(f"step {number}: derivatives of rods among other forces need --solver border")
-        names = [family.name for family, _ in acting(families)]
-        self.names = COMMON if all(name in COMMON for name in names) else VERIFIED
-        if others := [name for name in names if name not in VERIFIED]:
-            raise NoDerivative(f"step {number}: there are no derivatives of these forces yet: {', '.join(others)}")
+        is_common = all(family.name in COMMON for family, _ in acting(families))
+        self.families = COMMON if is_common else tuple(family.name for family in FAMILIES)
         its = [step_run, *(run.last for run in self.shadows)]
         stages = [each.stage for each in its]
         if any(each.coefficients != stage.coefficients for each in stages):
@@ -265,10 +262,10 @@ class Differentiated(Run):
         def side_by_side(parts: Sequence[Any]) -> Any:
             return packed(parts, self.width)
 
+        forces = packed_forces([each.system.families for each in stages], self.width, self.families)
         return Problem(
             side_by_side([each.nodes for each in stages]), side_by_side([each.bars for each in stages]),
-            side_by_side([each.system.springs for each in stages]),
-            packed_forces([each.system.families for each in stages], self.width, self.names), stage.system.is_passive,
+            side_by_side([each.system.springs for each in stages]), forces, stage.system.is_passive,
             side_by_side([each.equations for each in stages]), NO_ROPES, choice.solver, choice.tree,
             side_by_side([each.choice.plan for each in stages]),
         )  # fmt: skip
