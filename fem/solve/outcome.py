@@ -20,7 +20,8 @@ from fem.runs.record import Acting, Frame, Rows
 from fem.solve.clock import Progress
 from fem.solve.newton import groups
 from fem.solve.newton.balance import note_increment
-from fem.solve.newton.groups import ROW, Ledger, Motion
+from fem.solve.newton.groups import ROW, Ledger, Loading, Motion
+from fem.solve.rods import SAME_RATE
 from fem.solve.step_system import StepSystem, record
 
 REACTION = 3
@@ -211,6 +212,24 @@ def jumps_of(increments: Floats, increment: int) -> list[tuple[Flags, str]]:
 def snapped(increments: Floats) -> Ints:
     """Rows of increments that are too long for a line that snaps taut in them."""
     return np.flatnonzero(increments[:, ROW.flags].astype(np.int64) & groups.SNAPPED)
+
+
+def jerked(stage: StepSystem, chunk: Loading, count: int, start: float) -> str:
+    """Notice where supports begin one of the first ``count`` increments with another velocity than they ended the last
+    one with, and rods follow: a secant scheme, which keeps the mean velocity of an increment, then swings about it.
+    At the start of the step velocities are made consistent."""
+    ends = stage.environment.supports.motion(chunk.support_dofs, chunk.time[:1])[1]
+    ends, starts = np.concatenate([ends, chunk.support_v[: count - 1]]), chunk.support_start[:count]
+    jumps = np.abs(starts - ends).max(axis=1) > SAME_RATE * max(np.abs(starts).max(), np.abs(ends).max())
+    jumps &= chunk.time[:count] > start
+    if not jumps.any():
+        return ""
+    return (
+        f"the velocity of supports jumps at t = {chunk.time[int(jumps.argmax())]:.6g}, and rods with it: with ENERGY "
+        "MOMENTUM velocities and kinetic energies alternate from there on, by twice the jump from one increment to the "
+        "next; displacements and the means of two increments are right. NEWMARK has no such error, nor has a step that "
+        "begins there"
+    )
 
 
 def remarks_of(increments: Floats, others: list[tuple[Flags, str]]) -> list[str]:

@@ -488,6 +488,8 @@ class StepRun(StepState):
         self.notify(self.momenta.look(self.progress))
         if self.clock.is_static or np.count_nonzero(increments[:, ROW.flags]):
             self._remark(increments, times[1:])
+        if self.stage.scheme.secant and len(self.stage.bars.rods) and len(chunk.support_dofs):
+            self.notify(outcome.jerked(self.stage, chunk, done, self.clock.start))
         self._send_rows(kept, np.arange(done) if rows is None else rows, times[1:], steps, chunk)
         self.marcher.tell(self, self.progress.increment - done, times)
         self.thermal = chunk.thermal_end[min(done, len(chunk.thermal_end) - 1)]

@@ -285,6 +285,17 @@ def test_a_support_that_jerks_a_rod_does_the_work_of_the_jump(scheme):
     assert kinetic.max() == pytest.approx(9.0)
 
 
+def test_energy_momentum_says_that_velocities_alternate_after_a_jerk():
+    history = run_text(JERK.format(scheme=", TIME INTEGRATOR=ENERGY MOMENTUM"))
+    v = history.of_node(2, "V")[:, 0]
+    after = history.time > 0.5 + 1e-9
+    assert v[after][:4] == pytest.approx([6.0, 0.0, 6.0, 0.0], abs=1e-6)
+    assert sum("the velocity of supports jumps at t = 0.5" in text for text in history.notices) == 1
+    steady = JERK.replace("0., 0., 0.5, 0., 1., 1.5, 1.5, 1.5", "0., 0., 1.5, 4.5")
+    history = run_text(steady.format(scheme=", TIME INTEGRATOR=ENERGY MOMENTUM"))
+    assert not any("jumps at" in text for text in history.notices)
+
+
 JERK = """*NODE
 1, 0., 0., 0.
 2, 1., 0., 0.
