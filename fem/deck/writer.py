@@ -91,7 +91,7 @@ def write_deck(model: Model) -> str:
         lines.append(card("RESTART", *flags, STEP=model.earlier.step, INC=model.earlier.increment))
     if model.restart_every is not None:
         lines.append(card("RESTART", "WRITE", FREQUENCY=model.restart_every or None))
-    lines += step_lines(model.steps)
+    lines += step_lines(model)
     return "\n".join(lines) + "\n"
 
 
@@ -184,11 +184,11 @@ def dof_line(dofs: tuple[int, ...]) -> str:
     return ", ".join(map(str, dofs))
 
 
-def step_lines(steps: Sequence[Step]) -> list[str]:
+def step_lines(model: Model) -> list[str]:
     """All steps; NLGEOM and the controls are stated in each."""
     lines: list[str] = []
-    for step in steps:
-        is_default = step.extrapolation == "NO" and not any(each.fluid_loads for each in steps)
+    for step in model.steps:
+        is_default = step.extrapolation == "NO" and not any(each.fluid_loads for each in model.steps)
         extrapolation = None if is_default else step.extrapolation
         given = {"INC": step.max_increments, "NAME": step.name, "EXTRAPOLATION": extrapolation}
         lines.append(card("STEP", f"NLGEOM={'YES' if step.nlgeom else 'NO'}", **given, AMPLITUDE=step.amplitude))
@@ -202,7 +202,9 @@ def step_lines(steps: Sequence[Step]) -> list[str]:
             own += ["*CONTROLS, PARAMETERS=TIME INCREMENTATION", f", , , , , , , {cuts[0]}"]
             own.append(f"{number(cuts[1])}, , , , , , {number(cuts[2])}")
         lines += own
-        lines += support_lines((*step.boundaries, *step.rotations), "BOUNDARY" in step.replaced)
+        is_new = "BOUNDARY" in step.replaced
+        stays = held_on(model, step) if is_new else []
+        lines += support_lines((*step.boundaries, *step.rotations, *stays), is_new)
         lines += load_lines(step)
         for winch in step.winches:
             lines.append(card("WINCH", *["TENSION"] * winch.is_tension, AMPLITUDE=winch.amplitude))
@@ -267,6 +269,13 @@ def dynamic_line(procedure: Dynamic, flags: list[str]) -> str:
         "SINGULAR MASS": None if procedure.singular_mass == "ERROR" else procedure.singular_mass,
     }
     return card("DYNAMIC", *flags, **parameters)
+
+
+def held_on(model: Model, step: Step) -> list[Boundary]:
+    """Rotations of clamps, which no step may release: OP=NEW has to name them again."""
+    bodies, named = {body.node for body in model.bodies}, {(each.target, each.dof) for each in step.rotations}
+    clamps = (each for each in model.rotations if each.target not in bodies)
+    return [each for each in clamps if (each.target, each.dof) not in named]
 
 
 def support_lines(boundaries: Sequence[Boundary], replaced: bool) -> list[str]:
