@@ -269,7 +269,9 @@ def put_beside(model: Model) -> Model:
     if not (model.may_twist and model.bends):
         return model
     nodes, place, added = model.bent_at[0], model.mesh.coordinates, dict[int, tuple[Ints, Floats]]()
+    labels, sets = model.mesh.node_labels, model.mesh.node_sets
     for number, its in enumerate(held_by(model)):
+        its = its[[f"{BESIDE} {labels[node]}" not in sets for node in nodes[its, 1]]]  # a written deck has them
         if len(its) and len(points_of(model, number)) != 2:
             node, after = nodes[its, 1:].T
             way = place[after] - place[node]
