@@ -120,11 +120,15 @@ def buckling_lines(writing: Writing) -> list[str]:
 
 
 def note_released(twin: Twin, writing: Writing) -> None:
-    """Notes supports that CalculiX 2.20 lets go at rest."""
+    """Notes supports that CalculiX 2.20 lets go with another velocity, which its scheme makes of their places: after a
+    jump it alternates between none and twice that of the support. Smooth motions keep theirs."""
     for before, stage in pairwise(twin.stages):
         let_go = before.held.keys() - stage.held.keys() if before.dynamic and stage.dynamic else set()
         if any(before.rates[dof].values[-1] for dof in let_go):
-            writing.note("moving supports that end: CalculiX lets their nodes go at rest, ours keep their velocity")
+            writing.note(
+                "moving supports that end: if they began with a jump of velocity, CalculiX lets their nodes go at rest, "
+                "or with twice their velocity; ours keep it"
+            )
 
 
 def note_dashpots(twin: Twin, writing: Writing) -> None:
