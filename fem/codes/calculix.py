@@ -126,7 +126,7 @@ def note_released(twin: Twin, writing: Writing) -> None:
         let_go = before.held.keys() - stage.held.keys() if before.dynamic and stage.dynamic else set()
         if any(before.rates[dof].values[-1] for dof in let_go):
             writing.note(
-                "moving supports that end: if they began with a jump of velocity, CalculiX lets their nodes go at rest, "
+                "moving supports that end: if they began with a jump of velocity, CalculiX lets nodes go at rest, "
                 "or with twice their velocity; ours keep it"
             )
 
