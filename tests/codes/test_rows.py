@@ -36,7 +36,7 @@ HELD = {
             "initial displacements", "initial velocities", "loads at t = 0", "forces of dashpots",
         ),
         "dashpots_do_not_feel_moving_supports": ("dashpots take the ends", "V of a moved support"),
-        "notes_that_moving_supports_end_at_rest": ("a moving support that ends",),
+        "notes_that_moving_supports_end_with_another_velocity": ("a moving support that ends",),
         "reactions_lack_the_inertia_of_masses_at_supports": ("RF leaves out",),
         "without_direct_has_no_control_of_accuracy": ("`*DYNAMIC` without DIRECT",),
         "alpha_is_minus_0_05_unless_given": ("ALPHA is -0.05",),
