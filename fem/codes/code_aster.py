@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fem.codes.export import Writing, comments, one_line
-from fem.codes.twin import Member, PiecewiseSeries, Stage, Twin, hht_of, twin_of
+from fem.codes.twin import SHARP, Member, PiecewiseSeries, Stage, Twin, hht_of, twin_of
 from fem.model import Dynamic, Model
 
 ON_A_LINE = 8
@@ -112,7 +112,7 @@ def stage_lines(twin: Twin, stage: Stage, number: int, laws: list[str], writing:
     lines = [f"# {one_line(stage.name)}"]
     *whole, last = stage.times.tolist()[1:]
     parts = [(last, stage.increments)]
-    if whole and last < whole[-1] + (1.0 - 1e-6) * stage.dt:
+    if whole and last < whole[-1] + (1.0 - SHARP) * stage.dt:
         parts = [(whole[-1], len(whole)), (last, 1)]
     spans = ", ".join(f"_F(JUSQU_A={end!r}, NOMBRE={count})" for end, count in parts)
     spans = f"({spans})" if len(parts) > 1 else spans

@@ -107,7 +107,7 @@ def lines_in(path: Path) -> list[bytes]:
     return path.read_bytes().split(b"\n")[:-1] if path.is_file() else []
 
 
-class Part(NamedTuple):
+class RowRange(NamedTuple):
     """Lines that stand together in the file: the first and the last point, how many, bytes."""
 
     first: int
@@ -158,7 +158,7 @@ class SweepTable:
         self.broken, self.found, self._others = 0, TABLE, frozenset[str]()
         self._counts = counts
         self._is_whole = np.array([name in (*counts, *whole) for name in names], np.bool_)
-        self._parts, self._size = list[Part](), 0
+        self._parts, self._size = list[RowRange](), 0
         self._whole: dict[str, str] = {}
         if own is not None:
             self._open(own, resume)
@@ -259,7 +259,7 @@ class SweepTable:
 
     def _grow(self, points: Ints, size: int) -> None:
         """The file has the lines of some points more, in their order."""
-        self._parts.append(Part(int(points[0]), int(points[-1]), len(points), size))
+        self._parts.append(RowRange(int(points[0]), int(points[-1]), len(points), size))
         self._size += size
 
     def _sort(self, folder: Path) -> None:

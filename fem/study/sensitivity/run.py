@@ -224,8 +224,6 @@ class Differentiated(Run):
             raise NoDerivative(f"step {number}: derivatives need --solver chain, band or border")
         if len(stage.bars.rods) and solver in CHAINS and families is not None:
             raise NoDerivative(f"step {number}: derivatives of rods among other forces need --solver border")
-        is_common = all(family.name in COMMON for family, _ in acting(families))
-        self.families = COMMON if is_common else tuple(family.name for family in FAMILIES)
         its = [step_run, *(run.last for run in self.shadows)]
         stages = [each.stage for each in its]
         if any(each.coefficients != stage.coefficients for each in stages):
@@ -262,7 +260,9 @@ class Differentiated(Run):
         def side_by_side(parts: Sequence[Any]) -> Any:
             return packed(parts, self.width)
 
-        forces = packed_forces([each.system.families for each in stages], self.width, self.families)
+        is_common = all(family.name in COMMON for family, _ in acting(stage.system.families))
+        names = COMMON if is_common else [family.name for family in FAMILIES]
+        forces = packed_forces([each.system.families for each in stages], self.width, names)
         return Problem(
             side_by_side([each.nodes for each in stages]), side_by_side([each.bars for each in stages]),
             side_by_side([each.system.springs for each in stages]), forces, stage.system.is_passive,
