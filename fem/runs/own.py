@@ -53,7 +53,10 @@ PLOTTED = tuple(f"{name}.png" for name in FIGURES[:3])
 PICTURES = tuple(f"{name}.{form}" for name in FIGURES for form in FORMATS) + tuple(f"{FILM}.{form}" for form in FILMS)
 PICTURES += (REPORT, PAPER, "tornado.png")
 """All that is drawn into a folder of results, out of date once the deck is run again."""
-POSTED = ".", r"(((rainflow|range)_[A-Z]+[1-3]?|kink)_.+\.(csv|png)|(nodes_|elements_)?sensitivity\.csv|uncertain\.csv)"
+POSTED = (
+    ".",
+    r"(((rainflow|range)_[A-Z]+[1-3]?|kink)_.+\.(csv|png)|(steady_)?(nodes_|elements_)?sensitivity\.csv|uncertain\.csv)",
+)
 """Folders and names of files that ``fem post``, ``--sensitivity`` and ``--uncertain`` write beside the tables; out of
 date once the deck is run again."""
 

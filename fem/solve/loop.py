@@ -17,7 +17,7 @@ from fem.errors import CommandError, ModelError, NoConvergence
 from fem.linear.choice import SOLVERS
 from fem.model import Frequency, Model, SteadyState, Step
 from fem.model.notices import of_step, told_of_jump, warning
-from fem.runs.record import NO_WISHES, Event, Requests, Sink, StepStart
+from fem.runs.record import NO_WISHES, Event, Requests, Response, Sink, StepStart
 from fem.runs.schedule import MAX_FIELDS, Schedule, harmonic_items
 from fem.solve.advice import OUT_OF_RANGE, watch_snaps
 from fem.solve.checkpoint import Checkpoints
@@ -98,9 +98,11 @@ def placed(model: Model, step: int, what: str) -> str:
 
 
 class Run(RunState):
-    """One run of a model. kind: class of static and dynamic steps."""
+    """One run of a model. kind: class of static and dynamic steps; settles: harmonic motions are solved to round-off,
+    and those that are not found are NaN."""
 
     kind: type[StepRun] = StepRun
+    settles = False
 
     def __init__(self, model: Model, sink: Sink, requests: Requests, checkpoints: Checkpoints | None = None) -> None:
         self.checkpoints = checkpoints or Checkpoints()
@@ -230,6 +232,9 @@ class Run(RunState):
         self.sink.factors(factors)
         self.environment = self.before
 
+    def respond(self, response: Response) -> None:
+        self.sink.response(response)
+
     def _steady_state(self, plan: StepPlan, procedure: SteadyState, stage: StepSystem) -> None:
         """Runs a step of harmonic motions; it leaves the loads unchanged."""
         from fem.solve.harmonic.responses import acting_in, responses
@@ -245,6 +250,6 @@ class Run(RunState):
         def say(text: str) -> None:
             self.sink.notice(of_step(number, text))
 
-        for response in responses(stage, motion, acting, procedure, (number, nodes, elements), say):
-            self.sink.response(response)
+        for response in responses(stage, motion, acting, procedure, (number, nodes, elements), say, self.settles):
+            self.respond(response)
         self.environment = self.before

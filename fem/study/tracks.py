@@ -23,10 +23,10 @@ from fem.runner import drive
 from fem.runs.console import RunProgress
 from fem.runs.history import History
 from fem.runs.progress import Progress, shown
-from fem.runs.record import Event, Modes, Requests, Rows, SilentSink
+from fem.runs.record import Event, Modes, Requests, Response, Rows, SilentSink
 from fem.runs.run_record import Timing
 from fem.runs.signals import Signals, labels_printed
-from fem.runs.tables import header_variables
+from fem.runs.tables import header_variables, printed_of
 from fem.show.series import Series
 from fem.study.points import read_numbers
 from fem.study.question import Question, Row
@@ -39,7 +39,8 @@ BESIDE = ("FV", "FA", "FE", "T2", "PE", "PEEQ")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Track:
-    """Rows (k,) of a run with some numbers (k, c), ``U1_n2``, ``T_e1``, ``kinetic``; its modes and events."""
+    """Rows (k,) of a run with some numbers (k, c), ``U1_n2``, ``T_e1``, ``kinetic``; its modes and events, and what it
+    prints of harmonic motions."""
 
     model: Model
     names: tuple[str, ...]
@@ -49,6 +50,7 @@ class Track:
     values: Floats
     modes: tuple[Modes, ...]
     events: tuple[Event, ...]
+    responses: tuple[Response, ...] = ()
 
     def of_step(self, step: int) -> Flags:
         return np.equal(self.step, step)
@@ -74,7 +76,7 @@ class Track:
 
 @dataclass(eq=False)
 class SeriesSink(SilentSink):
-    """Keeps some numbers of a run over time, its frequencies and events.
+    """Keeps some numbers of a run over time, its frequencies, harmonic motions and events.
 
     halves  element -> its other half in a finer model: the mean of both is used
     every   increments 0, k, 2k, ... are kept, and the last one of a step
@@ -86,6 +88,7 @@ class SeriesSink(SilentSink):
     every: int = 1
     modes_found: list[Modes] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
+    responses: list[Response] = field(default_factory=list)
     parts: list[tuple[Ints, Floats, Floats, Floats]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -111,13 +114,17 @@ class SeriesSink(SilentSink):
     def event(self, event: Event) -> None:
         self.events.append(event)
 
+    def response(self, response: Response) -> None:
+        self.responses.append(printed_of(response, self.model))
+
     def track(self) -> Track:
         empty = [(np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros((0, len(self.names))))]
         *rows, parts = zip(*(self.parts or empty), strict=True)
         values = np.empty((sum(map(len, parts)), len(self.names)), order="F")  # it is read column by column
         np.concatenate(parts, out=values)
         step, time, dt = map(np.concatenate, rows)
-        return Track(self.model, self.names, step, time, dt, values, tuple(self.modes_found), tuple(self.events))
+        beside = tuple(self.modes_found), tuple(self.events), tuple(self.responses)
+        return Track(self.model, self.names, step, time, dt, values, *beside)
 
 
 def tracked(model: Model, names: Sequence[str], solver: str = "AUTO", progress: Progress = False) -> Track:

@@ -43,6 +43,8 @@ MOST = 60
 """Largest number of solves at one frequency."""
 CHANGE = 1e-6
 """Largest change in the last solve, as a fraction of the largest displacement."""
+SETTLING = 1e-2
+"""Change below which matrices stay while an answer settles to round-off: each solve leaves a third of it anyway."""
 
 
 class Amplitudes(NamedTuple):
@@ -63,16 +65,19 @@ class Amplitudes(NamedTuple):
     residual: float
 
 
-def answer_at(small: Small, omega: float, load: Complexes, given: Complexes, start: Complexes) -> Amplitudes:
+def answer_at(
+    small: Small, omega: float, load: Complexes, given: Complexes, start: Complexes, settles: bool = False
+) -> Amplitudes:
     """The response to a load (3n,) and support motion ``given`` (3n,); ``start`` (k,): initial guess.
-    given: includes the dofs that equations make dependent on those of supports."""
+    given: includes the dofs that equations make dependent on those of supports
+    settles  solve until changes do not fall any more"""
     shapes = small.shapes
     x, tau, change, used = start.copy(), np.zeros(small.rods.shape[0], complex), np.inf, 0
     solve: Callable[[Complexes], Complexes] | None = None
     for _ in range(MOST):
         u = given + shapes @ x
         balance, _ = forces_left(small, omega, load, u, x, tau)
-        if solve is None or small.follows:
+        if solve is None or (small.follows and not (settles and change < SETTLING)):
             solve = factorised(small, omega)
             if solve is None:
                 break
@@ -82,8 +87,8 @@ def answer_at(small: Small, omega: float, load: Complexes, given: Complexes, sta
             break
         used += 1
         x, tau = x + step[: len(x)], tau + step[len(x) :]
-        change = largest(shapes @ step[: len(x)]) / (largest(given + shapes @ x) or 1.0)
-        if change <= CHANGE:
+        before, change = change, largest(shapes @ step[: len(x)]) / (largest(given + shapes @ x) or 1.0)
+        if change <= CHANGE and not (settles and change < before):
             break
     u = given + shapes @ x
     balance, size = forces_left(small, omega, load, u, x, tau)
@@ -192,7 +197,8 @@ TURNS = 4
 class Superposition:
     """Modes (m) of n nodes: ``shapes`` (3n, m), ``held`` M phi, ``rates`` (m,) 2 zeta w [1/time]; ``whole``: all dofs.
     taken  (3n, m) left vectors that give the modal coordinates of a motion: M phi if K is symmetric
-    solve  approximate solution of K u = f over the independent dofs"""
+    solve  approximate solution of K u = f over the independent dofs
+    settles  it is refined as often as it may be"""
 
     whole: Small
     shapes: Floats
@@ -200,6 +206,7 @@ class Superposition:
     taken: Floats
     rates: Floats
     solve: Callable[[Complexes], Complexes]
+    settles: bool
 
     @property
     def small(self) -> Small:
@@ -216,16 +223,17 @@ class Superposition:
     def static(self, load: Complexes, given: Complexes) -> Complexes:
         """(3n,) static displacements under a load with support displacements ``given``. ModelError: not found."""
         whole, u = self.whole, given.copy()
-        for _ in range(TURNS):
+        for turn in range(TURNS):
             forces = whole.stiffness.times(u)
             left = whole.transform.T @ (load - forces)
-            if largest(left) <= STATIC_BALANCED * max(largest(load), largest(forces)):
+            is_last = turn == TURNS - 1 or not self.settles
+            if is_last and largest(left) <= STATIC_BALANCED * max(largest(load), largest(forces)):
                 return u
             u += whole.transform @ self.solve(left)
         raise ModelError(f"*STEADY STATE DYNAMICS: no static answer within {TURNS} refinements; DIRECT needs none")
 
 
-def superposed(whole: Small, found: Found, procedure: SteadyState) -> Superposition:
+def superposed(whole: Small, found: Found, procedure: SteadyState, settles: bool = False) -> Superposition:
     """The superposition of modes of the same state. ModelError: there are rods, taut ropes, or loose dofs."""
     if whole.rods.shape[0]:
         raise ModelError("*STEADY STATE DYNAMICS: modes do not give the tensions of rods and taut ropes; use DIRECT")
@@ -239,7 +247,7 @@ def superposed(whole: Small, found: Found, procedure: SteadyState) -> Superposit
     held = taken = whole.mass @ shapes
     if found.pencil.left is not None:  # its modes are not orthogonal
         taken = held @ np.linalg.inv(shapes.T @ held)
-    return Superposition(whole, shapes, held, taken, procedure.damping_rates(omega)[found.number - 1], solve)
+    return Superposition(whole, shapes, held, taken, procedure.damping_rates(omega)[found.number - 1], solve, settles)
 
 
 class BarStates:
@@ -327,10 +335,11 @@ ALLOWED = 1e-3
 
 def responses(
     stage: StepSystem, motion: Motion, acting: PhasedLoads, procedure: SteadyState, recorded: tuple[int, Ints, Ints],
-    notify: Say,
+    notify: Say, settles: bool = False,
 ) -> Iterator[Response]:  # fmt: skip
     """Responses at all frequencies, checked by their residuals; those that fail are omitted, with a notice.
-    recorded  number of the step, indices of nodes and of elements;  notify: receives notices"""
+    recorded  number of the step, indices of nodes and of elements;  notify: receives notices
+    settles   they are solved to round-off, and those that fail are NaN"""
     step, nodes, elements = recorded
     refuse_memories(stage.system.family[:, 0])
     is_known = stage.system.family[elements, 0] < FIRST
@@ -342,7 +351,7 @@ def responses(
     small = small_motions(stage, motion, instant, float(omegas[0]))
     if small.transform.shape[1] == 0:
         raise ModelError("*STEADY STATE DYNAMICS: no dof is free")
-    superposition = superposed(small, found, procedure) if found else None
+    superposition = superposed(small, found, procedure, settles) if found else None
     small = superposition.small if superposition else small
     unbalance = unbalanced(small)
     bars, guess = BarStates(small), np.zeros(small.shapes.shape[1], complex)
@@ -351,12 +360,14 @@ def responses(
         load, given = acting.load(frequency), passed_on(small, acting.given(frequency))
         if superposition:
             load, given = superposition.about(load, given, omega)
-        answer = answer_at(small, omega, load, given, guess)
-        if not answer.change <= CHANGE:  # not converged
+        answer = answer_at(small, omega, load, given, guess, settles)
+        has_failed = not answer.change <= CHANGE
+        guess = np.zeros_like(guess) if has_failed else answer.x
+        if has_failed:
             failed.append(frequency)
-            guess = np.zeros_like(guess)
-            continue
-        guess = answer.x
+            if not settles:
+                continue
+            answer = answer._replace(u=np.full_like(answer.u, np.nan))
         of_bars = bars.values(small, answer)
         for bar in going_slack(small, bars, of_bars).tolist():
             slack.setdefault(bar, frequency)

@@ -8,7 +8,7 @@ first order that changes nothing. Derivatives of statistics follow by the chain 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from fem.solve.loop import begin
 from fem.study.certainty.numbers import asked, common, statistic
 from fem.study.points import parameter_of
 from fem.study.sensitivity.duals import MOST, NoDerivative, slopes
+from fem.study.sensitivity.harmonic import Harmonics, harmonic_number, is_harmonic
 from fem.study.sensitivity.run import Differentiated, Reader
 from fem.study.tracks import Track, table_names
 from fem.study.trajectory import size_of
@@ -44,6 +45,7 @@ class Derivatives:
     track       numbers (k, c) over time;  shadows (4 s,): the same, moved by the derivatives
     exact, rates  columns of numbers that the march itself computes, and their derivatives times the scale (k, e)
     single      frequencies and buckling factors with derivatives (s,)
+    harmonics   steps of harmonic motions, by number
     worst       the largest part of the derivatives of an increment that was left unsolved
     """
 
@@ -55,6 +57,7 @@ class Derivatives:
     rates: Sequence[Floats]
     single: dict[str, tuple[float, Floats]]
     worst: float = 0.0
+    harmonics: Mapping[int, Harmonics] = field(default_factory=dict)
 
     @property
     def growth(self) -> float:
@@ -89,9 +92,11 @@ class Derivatives:
         return dict(zip(self.parameters, self.of(name)[1].tolist(), strict=True))
 
     def of(self, name: str) -> tuple[float, Floats, float]:
-        """A number, its derivatives (s,), and its instant (NaN where it has none)."""
+        """A number, its derivatives (s,), and its instant (of harmonic motions the frequency; NaN: it has none)."""
         if name in self.single:
             return (*self.single[name], np.nan)
+        if harmonic := harmonic_number(self.harmonics, name):
+            return harmonic
         kind, sign, series, instant = asked(name)
         values, places = self._series(series)
         if function := statistic(name):
@@ -121,7 +126,7 @@ class Derivatives:
 
 def series_in(names: Sequence[str], model: Model) -> list[str]:
     """The numbers over time that names such as ``max:T_e12`` are made of."""
-    found = [asked(name)[2] for name in names if not name.startswith(("frequency_", "factor_"))]
+    found = [asked(name)[2] for name in names if not (name.startswith(("frequency_", "factor_")) or is_harmonic(name))]
     members = [[str(each) for each in members_named(model.mesh, name)] if set_named(name) else [name] for name in found]
     return [name for its in members for name in its]
 
@@ -153,7 +158,7 @@ def differentiating(
 
     def found() -> Derivatives:
         run = made[0]
-        return Derivatives(values, run.scales, *run.tracks(), run.small_motions(), run.worst)
+        return Derivatives(values, run.scales, *run.tracks(), run.small_motions(), run.worst, run.harmonics)
 
     return solve, found
 

@@ -20,7 +20,7 @@ from fem.runs.digits import EMPTY, NUMBER, WHOLE, lines
 from fem.runs.own import RESULTS, as_json, deck_name, from_json
 from fem.runs.read import open_results
 from fem.runs.run_record import RUN_RECORD
-from fem.runs.tables import COUNTED, HEAD
+from fem.runs.tables import COUNTED, HEAD, PHASE
 from fem.study.certainty.files import in_columns, known, run_with_bars, shown
 from fem.study.certainty.numbers import common
 from fem.study.points import parameter_of
@@ -69,6 +69,8 @@ def run_with_derivatives(
         replace_file(folder / "sensitivity.csv", table_of(found))
         for name in KINDS:
             replace_file(folder / f"{name}_sensitivity.csv", over_time(found, folder, name))
+            if found.harmonics:
+                replace_file(folder / f"steady_{name}_sensitivity.csv", over_frequency(found, folder, name))
         if bars:
             limits = limits_of(bars, record.get("error_bars"))
             record |= {"uncertain": {"inputs": uncertain, "limits": limits}}
@@ -81,14 +83,23 @@ def run_with_derivatives(
 
 
 def numbers_told(found: Derivatives) -> Iterator[tuple[str, float, Floats, float]]:
-    """Name, value, derivatives and instant of the end, the largest and the least of each number, and of single ones."""
+    """Name, value, derivatives and instant of the end, the largest and the least of each number, of the largest
+    amplitudes and their phases, and of single ones."""
     for name in found.track.names if len(found.track.time) else ():
         for each in (name, f"max:{name}", f"min:{name}"):
             value, slopes, when = found.of(each)
             yield each, value, slopes, when
-    for name in found.single:
+    for name in (*largest_amplitudes(found), *found.single):
         value, slopes, when = found.of(name)
         yield name, value, slopes, when
+
+
+def largest_amplitudes(found: Derivatives) -> Iterator[str]:
+    """Of each number of harmonic motions, its largest amplitude over all frequencies, and its phase there."""
+    for step, its in found.harmonics.items():
+        for name in its.names:
+            yield (largest := f"max:amplitude_{step}:{name}")
+            yield f"phase_{step}:{name}@{found.of(largest)[2]!r}"
 
 
 def table_of(found: Derivatives) -> bytes:
@@ -122,6 +133,32 @@ def over_time(found: Derivatives, folder: Path, name: str) -> Iterator[bytes | m
     if len(numbers):
         whole = np.column_stack([numbers, *found_in])
         kinds = np.array([WHOLE if each in COUNTED else NUMBER for each in (*heads, *columns)], np.uint8)
+        yield lines(whole, np.where(np.isnan(whole), EMPTY, kinds))
+
+
+def over_frequency(found: Derivatives, folder: Path, name: str) -> Iterator[bytes | memoryview]:
+    """The derivatives of all amplitudes and phases of a table of harmonic motions, ``T_by_EA``, ``T_phase_by_EA``, at
+    its lines; those of frequencies that a parameter moves."""
+    table, kind, count = open_results(folder).table(f"steady_{name}"), KINDS[name], len(found.parameters)
+    heads, shown = table.columns[:3], table.columns[3:]
+    numbers = table.whole(heads)
+    slopes, rates = np.full((len(numbers), len(shown), count), np.nan), np.zeros((len(numbers), 1, count))
+    for step, its in found.harmonics.items():
+        rows = np.flatnonzero(numbers[:, 0] == step)
+        at, labels = common(numbers[rows, 1], its.frequency)[0], numbers[rows, 2].astype(int).tolist()
+        rates[rows, 0], places = its.rates[at], {each: place for place, each in enumerate(its.names)}
+        of = {phase: its.parts("phase" if phase else "amplitude")[1] for phase in (False, True)}
+        for column, title in enumerate(shown):
+            names = names_of(kind, [title.removesuffix(PHASE)], labels)
+            where = np.array([places.get(each, -1) for each in names], np.int64)[:, None]
+            slopes[rows, column] = np.where(where < 0, np.nan, of[title.endswith(PHASE)][at, where[:, 0]])
+    if rates.any():
+        shown, slopes = ("frequency", *shown), np.concatenate([rates, slopes], axis=1)
+    columns = *heads, *(f"{title}_by_{parameter}" for title in shown for parameter in found.parameters)
+    yield ",".join(columns).encode() + b"\n"
+    if len(numbers):
+        whole = np.column_stack([numbers, slopes.reshape(len(numbers), -1)])
+        kinds = np.array([WHOLE if each in COUNTED else NUMBER for each in columns], np.uint8)
         yield lines(whole, np.where(np.isnan(whole), EMPTY, kinds))
 
 
@@ -164,7 +201,8 @@ def limits_of(bars: Sequence[InputBar], numerics: Mapping[str, Any] | None) -> l
 def tell(found: Derivatives, names: Sequence[str]) -> None:
     """Prints the derivatives of some numbers."""
     say("derivatives by " + ", ".join(f"{name} = {value:g}" for name, value in found.parameters.items()))
-    heads = ["number", "value", "at time", *(f"d/d{name}" for name in found.parameters)]
+    at = "at time, frequency" if found.harmonics else "at time"
+    heads = ["number", "value", at, *(f"d/d{name}" for name in found.parameters)]
     cells = []
     for name in names[:MOST_TOLD]:
         value, slopes, when = found.of(name)

@@ -20,8 +20,8 @@ from fem.forces.families import FAMILIES, acting
 from fem.linear.choice import BAND, BORDER, CHAINS
 from fem.model import Model, Step
 from fem.model.named import number_named
-from fem.model.notices import warning
-from fem.runs.record import Factors, Modes, Requests, Rows, SilentSink
+from fem.model.notices import of_step, warning
+from fem.runs.record import Factors, Modes, Requests, Response, Rows, SilentSink
 from fem.runs.signals import places_of
 from fem.solve import outcome
 from fem.solve.clock import Clock, expected_increments, increments
@@ -47,6 +47,7 @@ from fem.study.sensitivity.duals import (
     without_blocks,
     without_slopes,
 )
+from fem.study.sensitivity.harmonic import Harmonics, by_shadows, harmonics_of, told_of_resonance
 from fem.study.sensitivity.march import OUTCOME, STOPPED, WHERE, WORST, KnownForces, march_duals
 from fem.study.tracks import SeriesSink, Track
 
@@ -70,12 +71,13 @@ SAME_MODE = 1e-6
 
 
 class SmallMotions(SilentSink):
-    """Keeps frequencies and buckling factors: name -> number."""
+    """Keeps frequencies and buckling factors, name -> number, and harmonic motions."""
 
     hears_rows = hears_notices = False
 
     def __init__(self) -> None:
         self.found: dict[str, float] = {}
+        self.responses: list[Response] = []
 
     def modes(self, modes: Modes) -> None:
         self.found |= modes.by_name
@@ -84,9 +86,14 @@ class SmallMotions(SilentSink):
         for number, factor in zip(factors.number.tolist(), factors.factor.tolist(), strict=True):
             self.found[f"factor_{factors.step}_{number}"] = factor
 
+    def response(self, response: Response) -> None:
+        self.responses.append(response)
+
 
 class Shadow(Run):
     """A neighbour of a run: its steps are opened, never advanced. parameter: the one that is another."""
+
+    settles = True  # what is left of iterations would be differenced
 
     def __init__(self, parameter: str, model: Model, solver: str) -> None:
         self.parameter, self.found_in = parameter, SmallMotions()
@@ -173,6 +180,8 @@ class Differentiated(Run):
         exact, others = (
             tuple(name for name, its in zip(names, is_exact, strict=True) if its is of) for of in (True, False)
         )
+        self.harmonics: dict[int, Harmonics] = {}
+        self.responses: list[Response] = []
         self.series = [SeriesSink(self.model, tuple(names)), *(SeriesSink(run.model, others) for run in shadows)]
         self.rates = [SeriesSink(self.model, exact) for _ in parameters]
         self.times: list[list[Floats]] = [[] for _ in shadows]
@@ -182,6 +191,26 @@ class Differentiated(Run):
         super()._step(number, step)
         for run in self.shadows if step.small_motion else ():
             run._step(number, run.model.steps[number - 1])
+        if step.harmonic:
+            self._compare(number)
+
+    def respond(self, response: Response) -> None:
+        self.responses.append(response)
+        super().respond(response)
+
+    def _compare(self, number: int) -> None:
+        """Derivatives of the harmonic motions of a step; resonances that spoil them are told."""
+        own = harmonics_of(self.model, self.responses).get(number)
+        parts = [harmonics_of(run.model, run.found_in.responses)[number] for run in self.shadows]
+        for run, its in zip(self.shadows, parts, strict=True):
+            if its.values.shape != parts[0].values.shape:
+                raise NoDerivative(f"step {number}: {run.parameter} changes the number of frequencies")
+        if own is None:
+            return
+        self.harmonics[number], rough = by_shadows(own, parts, self.scales)
+        for parameter, off in zip(self.parameters, rough.T, strict=True):
+            if text := told_of_resonance(off, own.frequency):
+                self.sink.notice(of_step(number, warning(f"derivatives by {parameter}: {text}")))
 
     def follow(self, step_run: StepRun) -> None:
         for run in self.shadows:
@@ -372,7 +401,5 @@ def refuse(number: int, step: Step) -> None:
     if step.dynamic and not SCHEMES[step.dynamic.integrator](step.dynamic).is_recursion:
         name = step.dynamic.integrator.replace("CENTRAL DIFFERENCE", "EXPLICIT")
         raise NoDerivative(f"step {number}: there are no derivatives of {name}")
-    if step.harmonic:
-        raise NoDerivative(f"step {number}: there are no derivatives of *STEADY STATE DYNAMICS")
     if getattr(step.procedure, "riks", None) is not None:
         raise NoDerivative(f"step {number}: there are no derivatives of *STATIC, RIKS")

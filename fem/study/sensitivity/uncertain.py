@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from fem.model import Model
 from fem.model.named import number_named
 from fem.study.points import finite, parameter_of
 from fem.study.sensitivity.derivatives import STILL, Derivatives, series_in
+from fem.study.sensitivity.harmonic import harmonics_of
 from fem.study.tracks import tracked
 from fem.study.trajectory import size_of
 
@@ -102,7 +104,8 @@ def read_ranges(text: str, model: Model) -> list[Range]:
 
 
 def representative(found: Derivatives) -> list[str]:
-    """The largest and the least of each printed quantity (T, U1, ...) of any element or node, and frequencies."""
+    """The largest and the least of each printed quantity (T, U1, ...) of any element or node; the largest amplitude of
+    each; frequencies."""
     families: dict[str, list[int]] = {}
     for place, name in enumerate(found.track.names):
         number = number_named(name)
@@ -115,7 +118,8 @@ def representative(found: Derivatives) -> list[str]:
         for kind, ends in (("max", np.fmax.reduce(values[:, places])), ("min", -np.fmin.reduce(values[:, places]))):
             if np.isfinite(ends).any() and abs(float(np.nanmax(ends))) > least:
                 names.append(f"{kind}:{found.track.names[places[int(np.nanargmax(ends))]]}")
-    return names + list(found.single)
+    of_steps = [f"max:amplitude_{step}:{name}" for step, its in found.harmonics.items() for name in its.largest()]
+    return names + of_steps + list(found.single)
 
 
 def input_bars(
@@ -150,14 +154,17 @@ def input_bars(
 def numbers_at(
     deck: str | Path | Model, names: Sequence[str], given: Mapping[str, float], solver: str
 ) -> dict[str, float]:
-    """Some numbers of a run; none where it fails."""
+    """Some numbers of a run; none where it fails, and without those that it does not have."""
     try:
         model = read_model(deck, given)
         track = tracked(model, tuple(dict.fromkeys(series_in(names, model))), solver)
     except FemError:
         return {}
     nothing = np.zeros(0)
-    found = Derivatives(
-        {}, nothing, track, (), (), (), {name: (value, nothing) for name, value in track.frequencies.items()}
-    )
-    return {name: found.value(name) for name in names if name in found.single or name.partition("_")[0] != "factor"}
+    single = {name: (value, nothing) for name, value in track.frequencies.items()}
+    harmonics = harmonics_of(track.model, track.responses)
+    found, numbers = Derivatives({}, nothing, track, (), (), (), single, harmonics=harmonics), dict[str, float]()
+    for name in names:
+        with suppress(CommandError):
+            numbers[name] = found.value(name)
+    return numbers
