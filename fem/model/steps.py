@@ -35,6 +35,10 @@ class Buckle(Perturbation):
     factors: int
 
 
+SAME = 1e-9
+"""Natural frequencies that are closer, as a fraction, are of one multiple mode: they differ by round-off."""
+
+
 @frozen
 class FrequencyRange:
     """Frequencies from ``lower`` to ``upper`` [cycles/time], both among the ``points``; bias > 1: dense at the ends."""
@@ -49,7 +53,9 @@ class FrequencyRange:
         Source: Abaqus Analysis Guide, Direct-solution and Mode-based steady-state dynamic analysis."""
         if self.upper == self.lower:
             return np.array([self.lower])
-        ends = np.array([self.lower, *sorted(each for each in between if self.lower < each < self.upper), self.upper])
+        lower, upper = self.lower * (1.0 + SAME), self.upper * (1.0 - SAME)
+        inside = np.array(sorted(each for each in between if lower < each < upper))
+        ends = np.array([self.lower, *inside[np.diff(inside, prepend=0.0) > SAME * inside], self.upper])
         low, high = (part if is_linear else np.log(part) for part in (ends[:-1, None], ends[1:, None]))
         way = np.linspace(-1.0, 1.0, self.points)
         place = 0.5 * (low + high) + 0.5 * (high - low) * np.sign(way) * np.abs(way) ** (1.0 / self.bias)

@@ -21,6 +21,7 @@ from fem.study.sensitivity.derivatives import Derivatives, differentiating
 from fem.study.sensitivity.duals import NoDerivative
 from fem.study.sensitivity.harmonic import Harmonics, harmonics_of
 from fem.study.sensitivity.uncertain import representative
+from tests.sensitivity.decks import STRING
 
 pytestmark = pytest.mark.skipif(is_plain(), reason="dual numbers need our own compiler")
 K, M, C, F = 100.0, 1.5, 2.0, 3.0
@@ -245,3 +246,22 @@ def test_the_command_writes_derivatives_of_harmonic_motions(tmp_path, capsys):
     assert limits["max:amplitude_1:U1_n2"]["curved"] == "m"  # it becomes a resonance
     assert main(["run", str(deck), "--output", str(folder), "--quiet"]) == 0
     assert not list(folder.glob("*sensitivity.csv"))
+
+
+def test_at_its_natural_frequencies_a_string_is_similar_to_a_tighter_one():
+    """With modal damping K - w^2 M + i w C is as the tension at the n-th natural frequency, whatever the mass is: there
+    u ~ 1/T, its phase stays, and f ~ sqrt(T/m). Tensions of a straight string are round-off, which is no resonance."""
+    step = "*STEP, NLGEOM\n*STEADY STATE DYNAMICS, FREQUENCY SCALE=LINEAR\n0.5, 1.5, 3\n*MODAL DAMPING\n1, 3, 0.02\n"
+    deck = f"{STRING}{step}*CLOAD\n5, 3, 1.\n*NODE PRINT\nU\n*EL PRINT\nT\n*END STEP\n"
+    found, notices = derivatives(fem.parse_deck(deck), ["T", "m"])
+    assert not any("derivatives" in text for text in notices)
+    assert [name for name in representative(found) if "amplitude" in name] == ["max:amplitude_2:U3_n5"]
+    its = found.harmonics[2]
+    for number in (1, 2):
+        natural, rates, _ = found.of(f"frequency_1_{number}")
+        row = int(np.abs(its.frequency - natural).argmin())
+        assert its.frequency[row] == pytest.approx(natural, rel=1e-9)
+        assert its.rates[row] == pytest.approx(rates, rel=1e-9)
+        value, slopes, _ = found.of(f"amplitude_2:U3_n3@{natural!r}")
+        assert slopes == pytest.approx([-value / 50.0, 0.0], rel=1e-8, abs=1e-8 * value)
+        assert found.of(f"phase_2:U3_n3@{natural!r}")[1] == pytest.approx([0.0, 0.0], abs=1e-5)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from fem.runs.record import Response
 from fem.runs.tables import asked_of, printed_of
 from fem.study.certainty.numbers import common
 from fem.study.points import finite
-from fem.study.sensitivity.duals import OFFSETS, roughness, slopes
+from fem.study.sensitivity.duals import OFFSETS, are_same, roughness, slopes
 
 NAME = re.compile(r"(max:)?(amplitude|phase)_(\d+):([^@]+)(?:@(.+))?")
 ROUGH, LOST = 1.5e-3, 0.3
@@ -125,8 +124,8 @@ def middle(parts: Sequence[Any]) -> Any:
 
 
 def by_shadows(own: Harmonics, parts: Sequence[Harmonics], scales: Floats) -> tuple[Harmonics, Floats]:
-    """A step with derivatives from its answers in the shadows, four of each parameter, at all frequencies; and their
-    ``roughness`` (k, s), infinite where there are none."""
+    """A step with derivatives from its answers in the shadows, four of each parameter, at all frequencies. And their
+    ``roughness`` (k, s): of the quantity with the least, as a resonance spoils all; others may be round-off."""
     count, families = len(OFFSETS), np.array([number_named(name).family for name in own.names])
     alike = [np.flatnonzero(families == each) for each in np.unique(families)]
     rows = common(own.frequency, middle([each.frequency for each in parts[:count]]))[0]
@@ -139,17 +138,18 @@ def by_shadows(own: Harmonics, parts: Sequence[Harmonics], scales: Floats) -> tu
         change, size = slopes(values) / scale, middle(values)
         at_zero = np.where(change == 0.0, 0.0, np.nan + 0j)
         found[..., slot] = np.divide(change, size, out=at_zero, where=size != 0.0)
-        for row, at in product(range(len(rows)), alike):
-            off = roughness([each[row, at, None] for each in values])
-            if not off <= LOST:
-                off, found[row, at, slot] = np.inf, np.nan
-            rough[row, slot] = max(rough[row, slot], off)
+        for row in range(len(rows)):
+            changed = [at for at in alike if not are_same([each[row, at] for each in values])]
+            offs = [roughness([each[row, at, None] for each in values]) for at in changed]
+            for at, off in zip(changed, offs, strict=True):
+                found[row, at, slot] *= 1.0 if off <= LOST else np.nan
+            rough[row, slot] = min(offs, default=0.0)
     return replace(own, rates=rates, slopes=found), rough
 
 
 def told_of_resonance(rough: Floats, frequency: Floats) -> str:
     """Message: derivatives at some frequencies are less exact, or there are none; rough (k,). Empty: all are exact."""
-    lost, texts = np.isinf(rough), list[str]()
+    lost, texts = ~(rough <= LOST), list[str]()
     for those, what in (~lost & (rough > ROUGH), "they are known to {:.1g} or better"), (lost, "there are none"):
         if count := int(those.sum()):
             named = ", ".join(f"{each:.6g}" for each in frequency[those][:6].tolist()) + ", ..." * (count > 6)

@@ -105,7 +105,7 @@ def read_ranges(text: str, model: Model) -> list[Range]:
 
 def representative(found: Derivatives) -> list[str]:
     """The largest and the least of each printed quantity (T, U1, ...) of any element or node; the largest amplitude of
-    each; frequencies."""
+    each that has derivatives; frequencies."""
     families: dict[str, list[int]] = {}
     for place, name in enumerate(found.track.names):
         number = number_named(name)
@@ -118,8 +118,9 @@ def representative(found: Derivatives) -> list[str]:
         for kind, ends in (("max", np.fmax.reduce(values[:, places])), ("min", -np.fmin.reduce(values[:, places]))):
             if np.isfinite(ends).any() and abs(float(np.nanmax(ends))) > least:
                 names.append(f"{kind}:{found.track.names[places[int(np.nanargmax(ends))]]}")
-    of_steps = [f"max:amplitude_{step}:{name}" for step, its in found.harmonics.items() for name in its.largest()]
-    return names + of_steps + list(found.single)
+    largest = [f"max:amplitude_{step}:{name}" for step, its in found.harmonics.items() for name in its.largest()]
+    known = [name for name in largest if not np.isnan(found.of(name)[1]).any()]
+    return names + known + list(found.single)
 
 
 def input_bars(
