@@ -367,7 +367,8 @@ def responses(
             failed.append(frequency)
             if not settles:
                 continue
-            answer = answer._replace(u=np.full_like(answer.u, np.nan))
+            lost = {name: getattr(answer, name) * np.nan for name in ("u", "tau", "pull", "left")}
+            answer = answer._replace(**lost)
         of_bars = bars.values(small, answer)
         for bar in going_slack(small, bars, of_bars).tolist():
             slack.setdefault(bar, frequency)

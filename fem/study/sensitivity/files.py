@@ -146,11 +146,11 @@ def over_frequency(found: Derivatives, folder: Path, name: str) -> Iterator[byte
     for step, its in found.harmonics.items():
         rows = np.flatnonzero(numbers[:, 0] == step)
         at, labels = common(numbers[rows, 1], its.frequency)[0], numbers[rows, 2].astype(int).tolist()
-        rates[rows, 0], places = its.rates[at], {each: place for place, each in enumerate(its.names)}
+        rates[rows, 0] = its.rates[at]
         of = {phase: its.parts("phase" if phase else "amplitude")[1] for phase in (False, True)}
         for column, title in enumerate(shown):
             names = names_of(kind, [title.removesuffix(PHASE)], labels)
-            where = np.array([places.get(each, -1) for each in names], np.int64)[:, None]
+            where = np.array([its.places.get(each.upper(), -1) for each in names], np.int64)[:, None]
             slopes[rows, column] = np.where(where < 0, np.nan, of[title.endswith(PHASE)][at, where[:, 0]])
     if rates.any():
         shown, slopes = ("frequency", *shown), np.concatenate([rates, slopes], axis=1)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from fem.model import Model
 from fem.model.named import PRINTS, labels_of, names_of, number_named
 from fem.model.quantities import HARMONIC, QUANTITIES
 from fem.runs.record import Response
-from fem.runs.tables import asked_of, printed_of
+from fem.runs.tables import asked_of
 from fem.study.certainty.numbers import common
 from fem.study.points import finite
 from fem.study.sensitivity.duals import OFFSETS, are_same, roughness, slopes
@@ -31,7 +32,6 @@ ROUGH, LOST = 1.5e-3, 0.3
 """``roughness`` r of amplitudes at a frequency that is told, and at which they have no derivative: close to a resonance
 without damping. There they are as 1/(p - p0), and differences have 4/9 of r^2 too much; of a single mode so does the
 middle, and the derivative of the logarithm is exact."""
-
 STILL = 1e-9
 """An amplitude that is smaller, as a fraction of the largest of its quantity, is round-off."""
 
@@ -51,26 +51,30 @@ class Harmonics:
     values: Complexes
     slopes: Complexes
 
-    def parts(self, kind: str) -> tuple[Floats, Floats]:
-        """Amplitudes or phases [degrees] (k, c), and their derivatives (k, c, s)."""
-        size = np.abs(self.values)
+    def parts(self, kind: str, of: Any = slice(None)) -> tuple[Floats, Floats]:
+        """Amplitudes or phases [degrees] (k, c), and their derivatives (k, c, s); ``of`` some columns."""
+        values, slopes = self.values[:, of], self.slopes[:, of]
+        size = np.abs(values)
         if kind == "amplitude":
-            return size, size[..., None] * self.slopes.real
-        return np.where(size == 0.0, 0.0, np.degrees(np.angle(self.values))), np.degrees(self.slopes.imag)
+            return size, size[..., None] * slopes.real
+        return np.where(size == 0.0, 0.0, np.degrees(np.angle(values))), np.degrees(slopes.imag)
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Column of each number, by its name in capital letters."""
+        return {each.upper(): place for place, each in enumerate(self.names)}
 
     def of(self, is_largest: bool, kind: str, number: str, at: str | None) -> tuple[float, Floats, float]:
         """A number, its derivatives (s,), its frequency. CommandError: there is none of this name."""
-        places = {each.upper(): place for place, each in enumerate(self.names)}
-        if number.upper() not in places:
+        if number.upper() not in self.places:
             raise CommandError(unknown("harmonic number", number, self.names).args[0])
-        place, (values, rates) = places[number.upper()], self.parts(kind)
         wanted = finite(at) if at else self.frequency[-1]
         if wanted is None:
             raise CommandError(f"{at!r} is no frequency")
-        row = int(common(np.array([wanted]), self.frequency)[0][0])
-        if is_largest and not np.isnan(values[:, place]).all():
-            row = int(np.nanargmax(values[:, place]))
-        return float(values[row, place]), rates[row, place], float(self.frequency[row])
+        values, rates = self.parts(kind, self.places[number.upper()])
+        is_known = is_largest and not np.isnan(values).all()
+        row = int(np.nanargmax(values) if is_known else common(np.array([wanted]), self.frequency)[0][0])
+        return float(values[row]), rates[row], float(self.frequency[row])
 
     def largest(self) -> Iterator[str]:
         """The names of the largest amplitude of each column (U1, T, ...), without those that are round-off."""
@@ -99,10 +103,10 @@ def harmonic_number(found: Mapping[int, Harmonics], name: str) -> tuple[float, F
 
 
 def harmonics_of(model: Model, responses: Sequence[Response]) -> dict[int, Harmonics]:
-    """What steps print, by their numbers, without derivatives."""
+    """What steps print, by their numbers, without derivatives; responses: of printed nodes and elements."""
     found = {}
     for step in sorted({each.step for each in responses}):
-        its, names, parts = [printed_of(each, model) for each in responses if each.step == step], list[str](), []
+        its, names, parts = [each for each in responses if each.step == step], list[str](), []
         for kind, card in PRINTS.items():
             family, asked = card.split()[0], asked_of(model, card)
             of = [HARMONIC[family].index(name) for name in asked]
@@ -154,4 +158,4 @@ def told_of_resonance(rough: Floats, frequency: Floats) -> str:
         if count := int(those.sum()):
             named = ", ".join(f"{each:.6g}" for each in frequency[those][:6].tolist()) + ", ..." * (count > 6)
             texts.append(f"at frequency {named} " + what.format(4.0 / 9.0 * float(rough[those].max()) ** 2))
-    return "; ".join(texts) + ", close to a resonance without damping" if texts else ""
+    return "; ".join(texts) + ", as close to a resonance without damping" if texts else ""

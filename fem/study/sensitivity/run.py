@@ -181,7 +181,6 @@ class Differentiated(Run):
             tuple(name for name, its in zip(names, is_exact, strict=True) if its is of) for of in (True, False)
         )
         self.harmonics: dict[int, Harmonics] = {}
-        self.responses: list[Response] = []
         self.series = [SeriesSink(self.model, tuple(names)), *(SeriesSink(run.model, others) for run in shadows)]
         self.rates = [SeriesSink(self.model, exact) for _ in parameters]
         self.times: list[list[Floats]] = [[] for _ in shadows]
@@ -195,12 +194,12 @@ class Differentiated(Run):
             self._compare(number)
 
     def respond(self, response: Response) -> None:
-        self.responses.append(response)
+        self.series[0].response(response)
         super().respond(response)
 
     def _compare(self, number: int) -> None:
         """Derivatives of the harmonic motions of a step; resonances that spoil them are told."""
-        own = harmonics_of(self.model, self.responses).get(number)
+        own = harmonics_of(self.model, self.series[0].responses).get(number)
         parts = [harmonics_of(run.model, run.found_in.responses)[number] for run in self.shadows]
         for run, its in zip(self.shadows, parts, strict=True):
             if its.values.shape != parts[0].values.shape:
