@@ -208,7 +208,7 @@ class ActiveSet(Watched):
         if not slack.any():
             return ""
         return (
-            f" (slack: {self._names(slack)}; use ropes that are taut at the start of the step, or find the shape by a "
+            f" (slack: {self.names(slack)}; use ropes that are taut at the start of the step, or find the shape by a "
             "damped *DYNAMIC step)"
         )
 

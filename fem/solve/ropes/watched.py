@@ -188,7 +188,7 @@ class Watched:
         bars, index, move = self.stages.first.bars, self.ropes.bars, dt * motion.v
         return 0.5 * (gaps_of(bars, index, motion.u + move) - gaps_of(bars, index, motion.u - move))
 
-    def _names(self, chosen: Flags) -> str:
+    def names(self, chosen: Flags) -> str:
         """Some ropes (r,), for a message."""
         return listed([self.step_run.system.name_bar(int(e)) for e in self.ropes.bars[chosen]])
 
