@@ -20,7 +20,7 @@ from fem.errors import ModelError
 from fem.forces.bar import RESTITUTION, senses, whole
 from fem.solve.newton.evaluate import evaluate_state, multiply_masses
 from fem.solve.newton.groups import ENERGY, Loading, Motion
-from fem.solve.rods import SAME_LENGTH, centripetal, dense, multiply, multiply_transposed, over_independent
+from fem.solve.rods import centripetal, dense, multiply, multiply_transposed, over_independent
 from fem.solve.rope_states import MOST_KEPT, Stages, positions
 from fem.solve.ropes.complementarity import (
     Inertia,
@@ -439,7 +439,7 @@ class Switched(Watched):
         """The event itself, at ``now``. released (r,): taut ropes that go slack.
         stuck (r,): slack ones that are at their length again before they were measurably shorter"""
         states, before, gap, square = self.states, self.taut.copy(), self._gaps(motion), self.length**2
-        near = self.can_pull & (before | (gap > -SAME_LENGTH * square))
+        near = self.can_pull & (before | (gap > -self.same_length * square))
         moment = ZENO * self.step_run.clock.dt
         soon = now - states.last_impact < moment
         has_bounced = soon & (states.bounces >= np.where(self.sense < 0.0, BOUNCES, 1))
@@ -463,6 +463,10 @@ class Switched(Watched):
         if self.at_instant:
             self.at_instant(instant, found)
 
+    def instant(self, motion: Motion, now: float, near: Flags) -> Instant:
+        """With the ropes ``near`` (r,) at their length."""
+        return Instant(self._near(near, motion, now), motion, now, self.taut, self.states.basis)
+
     def at_once(
         self, motion: Motion, now: float, near: Flags, has_bounced: Flags, held: Flags
     ) -> tuple[Instant, Change]:
@@ -470,7 +474,7 @@ class Switched(Watched):
         that stay taut until an impact (all (r,))."""
         slowest = np.where(has_bounced, ALLOWED * self.length**2 / (ZENO * self.step_run.clock.dt), 0.0)
         restitution = np.where(has_bounced | self.leaves, 0.0, self.restitution)
-        instant = Instant(self._near(near, motion, now), motion, now, self.taut, self.states.basis)
+        instant = self.instant(motion, now, near)
         return instant, instant.run(self.let_go, self.stuck, held, slowest, restitution, self.length)
 
     def _without_errors(self, motion: Motion, found: Change) -> Change:

@@ -13,26 +13,28 @@ a formula of the state (impulses, accelerations, pulls), which is evaluated for 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
-from fem.solve.newton.groups import CONTROL, ROW, Ledger, Motion, Ropes
 from fem.solve.newton.gaps import gaps
+from fem.solve.newton.groups import CONTROL, ROW, Ledger, Motion, Ropes
 from fem.solve.rope_states import Stages
 from fem.solve.ropes.active import ActiveSet
 from fem.solve.ropes.complementarity import NoPulls
 from fem.solve.ropes.events import Events
-from fem.solve.ropes.instants import Change, Instant, States
-from fem.solve.ropes.watched import Piece, copy_of, restore
+from fem.solve.ropes.instants import NONE, Change, Instant, States
+from fem.solve.ropes.watched import Piece, Read, copy_of, restore
 from fem.solve.start import evaluate_start
 from fem.solve.step_system import loading_at
 from fem.study.sensitivity.duals import OFFSETS, STEP, NoDerivative, copied, empty
 
 if TYPE_CHECKING:
+    from fem.solve.step_run import StepRun
     from fem.study.sensitivity.run import Differentiated, DifferentiatedStep
 
 NOW = 1e-6
@@ -50,6 +52,7 @@ class Stretch:
 
     basis (r,)  ropes that the march keeps taut;  dt: how long it is;  u, a, multiplier: at its end
     ends        ropes whose change ends it; none: the end of the increment does
+    early       the stretch from the same start by which the pull of a rope that goes slack at once is interpolated
     """
 
     basis: Flags
@@ -58,6 +61,7 @@ class Stretch:
     a: Floats
     multiplier: Floats
     ends: Ints
+    early: Stretch | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,33 +92,49 @@ class FollowedEvents(Events):
     """
 
     is_open, no_derivative = False, ""
+    early: Stretch | None = None
 
     def advance(self, begin: float, end: float, dt: float) -> Ledger:
         self.course: Course = []
-        self.ends, self.is_open, self.no_derivative = np.zeros(0, np.int64), True, ""
+        self.ends, self.is_open, self.no_derivative = NONE, True, ""
         try:
             return super().advance(begin, end, dt)
         finally:
             self.is_open = False
 
     def _first(self, begin: float, end: float) -> tuple[float, Flags]:
+        self.early = None
         step, at = super()._first(begin, end)
         if step > 0.0:
             self.ends, basis = np.flatnonzero(at), self.states.basis
             if np.any(basis & at & (np.abs(self.states.held - begin - step) <= self._sharp)):
                 self.no_derivative = f"{self.names(at)} goes slack and taut again and again"
-            elif np.any(basis & at) and step < self._short:
-                self.no_derivative = f"{self.names(at)} goes slack just after another change"
+            if step >= self._short or not np.any(basis & at):
+                self.early = None
         return step, at
+
+    def trial(
+        self, begin: float, end: float, read: Callable[[Piece], Read], start: Motion | None = None, again: bool = False
+    ) -> Read:
+        def and_keep(piece: Piece) -> Read:
+            dt = piece.chunk.dt.item(0)
+            if self.is_open and abs(dt - self._short) <= APART * dt:
+                self.early = self._stretch(dt, NONE)
+            return read(piece)
+
+        return super().trial(begin, end, and_keep, start, again)
+
+    def _stretch(self, dt: float, ends: Ints, early: Stretch | None = None) -> Stretch:
+        motion = self.step_run.progress.motion
+        at_end = motion.u.copy(), motion.a.copy(), motion.multiplier.copy()
+        return Stretch(self.states.basis.copy(), dt, *at_end, ends, early)
 
     def _march(self, piece: Piece, ropes: Ropes, is_trial: bool = False) -> Piece:
         dt = float(piece.chunk.dt[0])
         piece = super()._march(piece, ropes, is_trial)
         if self.is_open and not is_trial and piece.control[CONTROL.increment] == 1:
-            motion, ends = self.step_run.progress.motion, self.ends
-            self.ends = ends[:0]
-            at_end = motion.u.copy(), motion.a.copy(), motion.multiplier.copy()
-            self.course.append(Stretch(self.states.basis.copy(), dt, *at_end, ends))
+            self.course.append(self._stretch(dt, self.ends, self.early if len(self.ends) else None))
+            self.ends = NONE
         return piece
 
     def _arrive(self, now: float) -> None:
@@ -129,6 +149,7 @@ class FollowedEvents(Events):
         states = copy_of(self.states)
         instant, change = super().at_once(motion, now, near, has_bounced, held)
         if self.is_open:
+            self.ends = NONE
             flags = near, has_bounced, held, self.let_go.copy(), self.stuck.copy()
             self.course.append(Turn(*flags, states, change, copy_of(motion)))
             if not np.array_equal(change.taut, change.basis):
@@ -144,7 +165,7 @@ class FollowedSet(ActiveSet):
     def advance(self, begin: float, end: float, dt: float) -> Ledger:
         kept, motion = super().advance(begin, end, dt), self.step_run.progress.motion
         at_end = motion.u.copy(), motion.a.copy(), motion.multiplier.copy()
-        self.course: Course = [Stretch(self.taut.copy(), dt, *at_end, np.zeros(0, np.int64))]
+        self.course: Course = [Stretch(self.taut.copy(), dt, *at_end, NONE)]
         return kept
 
 
@@ -163,6 +184,23 @@ def pass_ropes(step_run: DifferentiatedStep, course: Course, times: Floats, step
         whole.note(*passage.row(now), step_run)
     passage.run(course)
     whole.note(*passage.row(now + 1), step_run)
+
+
+def hold(its: Events, motion: Motion, now: float) -> None:
+    """Sets the rates of rods and taut ropes to zero: a motion moved by derivatives keeps them to first order only."""
+    stage, basis = its.stages.first, its.states.basis
+    if len(stage.nodes.directed_mass):  # as of this state
+        evaluate_start(stage, motion, loading_at(stage, motion, now))
+    if len(its.stages.of(basis).bars.rods):
+        its.instant(motion, now, basis).hold()
+
+
+def leave(whole: Differentiated, step_run: StepRun) -> None:
+    """The motions of the shadows at the end of a step, with which their next step begins."""
+    for run in whole.shadows:
+        if step_run.events and isinstance(its := run.last.watched, Events):
+            restore(its.states, step_run.events.states)
+            hold(its, run.progress.motion, run.last.clock.end)
 
 
 class Passage:
@@ -217,15 +255,17 @@ class Passage:
                 whole.motion.multiplier.array[:, 0] = part.multiplier
             self._march(part, np.append(part.dt, (self.end - self.now)[1:]))
             return self.end
-        begun = copied(whole.motion)
+        begun, unit, early = copied(whole.motion), LONG * self.step_run.clock.dt, part.early
+        pulls = self._early(part, early) if early else None
+        self._begin(begun)
         self._march(part, np.full(len(self.now), part.dt))
         still, g0 = whole.motion, self._off(part)
-        whole.motion = begun
-        whole.setting.room.state.array[:] = begun.state.array
-        unit = LONG * self.step_run.clock.dt
+        self._begin(begun)
         self._march(part, part.dt + unit * np.append(0.0, self.move))
         with np.errstate(all="ignore"):
             pace = -g0 / (self._off(part) - g0)  # (ropes, s) dt/dp over T
+            if pulls is not None:
+                pace = np.where(part.basis[part.ends, None], pulls / unit, pace)
         names = self._names(part.ends)
         if not np.all(np.abs(LONG * STEP * pace) < 1.0):
             raise NoDerivative(f"{self._when()} {names} just touches: the instant has no derivative")
@@ -234,9 +274,23 @@ class Passage:
         for name in Motion._fields:
             its, other = (getattr(each, name).array[..., 1 : 1 + self.count] for each in (still, whole.motion))
             its += pace[0] * (other - its)
-        whole.motion = still
-        whole.setting.room.state.array[:] = still.state.array
+        self._begin(still)
         return self.now + part.dt + unit * np.append(0.0, self.move * pace[0][self.slot])
+
+    def _begin(self, motion: Any) -> None:
+        """The march begins with a copy of a motion."""
+        self.whole.motion = copied(motion)
+        self.whole.setting.room.state.array[:] = motion.state.array
+
+    def _early(self, part: Stretch, early: Stretch) -> Floats:
+        """(ropes, s) dt/dp of pulls that are interpolated between now and the end of a stretch ``early``."""
+        whole, own = self.whole, slice(0, 1 + self.count)
+        at = self.step_run.watched.ropes.bars[part.ends]  # type: ignore[union-attr]
+        now = whole.motion.multiplier.array[at, own].copy()
+        self._march(early, np.full(len(self.now), early.dt))
+        change = (whole.motion.multiplier.array[at, own] - now) / early.dt
+        with np.errstate(all="ignore"):
+            return np.asarray(-(now + part.dt * change)[:, 1:] / change[:, :1])
 
     def _off(self, part: Stretch) -> Floats:
         """(ropes, s) derivatives of the numbers that are zero at the end of a stretch."""
@@ -265,10 +319,8 @@ class Passage:
             assert isinstance(its, Events)
             restore(its.states, part.states)
             its.let_go[:], its.stuck[:], its.leaves[:] = part.let_go, part.stuck, False
-            stage = its.stages.first
-            if len(stage.nodes.directed_mass):
-                evaluate_start(stage, motion, loading_at(stage, motion, now))
             try:
+                hold(its, motion, now)
                 change = its.at_once(motion, now, part.near, part.has_bounced, part.held)[1]
             except (NoPulls, ModelError) as error:
                 raise NoDerivative(f"{self._when()} there are no tensions of ropes for {run.parameter}") from error

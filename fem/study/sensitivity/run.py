@@ -72,6 +72,8 @@ ROUGH, JUMPS = 0.01, 0.3
 COMMON = "fluid", "added mass", "seabed", "depth grids", "bending", "damping of bending", "moments on bodies"
 """Families of forces of most decks: where no others act, the march is one without these, which takes two thirds of the
 time to compile."""
+MOVED = 1e-6
+"""Strain that the steps of differences give ropes which are at their length."""
 SAME_MODE = 1e-6
 """Frequencies closer than this are of one multiple mode."""
 
@@ -100,6 +102,8 @@ class Shadow(Run):
         super().__init__(model, self.found_in, Requests(solver, fields=False))
 
     def follow(self, step_run: StepRun) -> None:
+        if step_run.watched:
+            step_run.watched.same_length = MOVED
         step_run.start_up()
         self.last = step_run
 
@@ -217,8 +221,7 @@ class Differentiated(Run):
                         raise NoDerivative("it changes how many nodes there are")
                     shadows.append(Shadow(name, model, self.requests.solver))
                 except FemError as error:
-                    text = str(error).splitlines()[0]
-                    raise NoDerivative(f"there is no derivative by {name}: {text}") from error
+                    raise NoDerivative(no_derivative_by(name, error)) from error
         self.shadows, self.worst, self.is_first = shadows, 0.0, False
         self.asks = any(not number_named(name).kind for name in names)
         is_exact = [number_named(name).quantity.derived is None for name in names]
@@ -237,7 +240,10 @@ class Differentiated(Run):
 
     def follow(self, step_run: StepRun) -> None:
         for run in self.shadows:
-            run._step(step_run.number, run.model.steps[step_run.number - 1])
+            try:
+                run._step(step_run.number, run.model.steps[step_run.number - 1])
+            except FemError as error:
+                raise NoDerivative(no_derivative_by(run.parameter, error)) from error
         step_run.open()
         self._open(step_run)
         try:
@@ -248,6 +254,10 @@ class Differentiated(Run):
             raise
         step_run.close()
         self.hand_over()
+        if step_run.events:
+            from fem.study.sensitivity.ropes import leave
+
+            leave(self, step_run)
         for run in self.shadows:
             run.progress.time, run.progress.increment = run.last.clock.end, self.progress.increment
 
@@ -460,6 +470,11 @@ class Differentiated(Run):
             time = np.concatenate([own.time[:0], *self.times[number]])
             found.append(replace(own, model=sink.model, time=time, values=values))
         return own, found, exact, rates
+
+
+def no_derivative_by(parameter: str, error: FemError) -> str:
+    """Message: a neighbouring value of a parameter makes no run."""
+    return f"there is no derivative by {parameter}: {str(error).splitlines()[0]}"
 
 
 def pulling(step_run: StepRun) -> Flags:
