@@ -1,9 +1,11 @@
 """Values of parameters with which the text of a model was read."""
 
+from pathlib import Path
+
 import fem
 from fem.deck import deck_reader, read_model
 
-TEXT = "*PARAMETER\na = 1.\nb = 2.\nc = a + b\n" + open("inputs/sdnl100.inp").read()
+TEXT = "*PARAMETER\na = 1.\nb = 2.\nc = a + b\n" + Path("inputs/sdnl100.inp").read_text()
 
 
 def test_a_model_read_again_keeps_the_values_it_was_given():
