@@ -102,8 +102,9 @@ def parse_deck(
 
     def read() -> Model:
         files = DeckFiles()
-        model = reader.read_source(files, files.open_text(text, name, folder), checked_overrides(parameters))
-        return replace(model, text="" if folder else text)
+        given = checked_overrides(parameters)
+        model = reader.read_source(files, files.open_text(text, name, folder), given)
+        return replace(model, text="" if folder else text, given=given)
 
     return answered(read)
 

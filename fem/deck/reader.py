@@ -55,8 +55,9 @@ def read_file(
     ``overrides`` by name in upper case (``checked_overrides``); those that are traced belong to ``course``."""
     files = DeckFiles(stored)
     if isinstance(path, Model):
-        source = files.open_text(checked_text(path), path.source, None)
-        return replace(read_source(files, source, overrides, course, earlier), text=path.text)
+        source, overrides = files.open_text(checked_text(path), path.source, None), {**path.given, **overrides}
+        model = read_source(files, source, overrides, course, earlier)
+        return replace(model, text=path.text, given={} if course else overrides)
     try:
         source = files.open_deck(Path(path))
     except Mistake as mistake:

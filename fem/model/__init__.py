@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field, fields
 from typing import Any
 
@@ -204,6 +205,7 @@ class Model:
     found        what was computed of it and is asked for again
     source       path of the deck; ``digest``: SHA-256 of all bytes it was read from
     text         what it was read from, where that was no file: ``fem.Builder``, ``fem.parse_deck``
+    given        values of parameters that the text was read with, by name in upper case, in place of its own
     files        real paths of all files it was read from
     notices      entries that the reader ignored, and other messages for the user
     extensions   cards and parameters in use that neither Abaqus nor CalculiX has
@@ -252,6 +254,7 @@ class Model:
     source: str = field(default="", compare=False)
     digest: str = field(default="", compare=False)
     text: str = field(default="", compare=False)
+    given: Mapping[str, float] = field(default_factory=dict, compare=False)
     files: tuple[str, ...] = field(default=(), compare=False)
     notices: tuple[str, ...] = field(default=(), compare=False)
     extensions: tuple[str, ...] = field(default=(), compare=False)

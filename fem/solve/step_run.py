@@ -191,12 +191,16 @@ class StepRun(StepState):
         self.events: Events | None = None
         self.active: ActiveSet | None = None
         if stages:
-            from fem.solve.ropes import active, events  # imported only with ropes
-
-            self.events = events.Events(self, stages) if stage.is_dynamic else None
-            self.active = active.ActiveSet(self, stages) if not stage.is_dynamic else None
+            self.events, self.active = self.watch_ropes(stages)
         self.watched = self.events or self.active
         self.at_start = marcher.rope_start(self) or self.events
+
+    def watch_ropes(self, stages: rope_states.Stages) -> tuple[Events | None, ActiveSet | None]:
+        """What watches the ropes in dynamics, or in statics."""
+        from fem.solve.ropes import active, events  # imported only with ropes
+
+        is_dynamic = stages.first.is_dynamic
+        return (events.Events(self, stages), None) if is_dynamic else (None, active.ActiveSet(self, stages))
 
     def open(self) -> None:
         """Initialise the step: a consistent state, and the first row of output."""

@@ -299,12 +299,12 @@ def test_an_optimum_is_found_by_gradients():
         (("*NO COMPRESSION", "*NO COMPRESSION"), ["Q"], "no \\*PARAMETER Q"),
         (("", ""), ["EA", "EA"], "1 to 7 different parameters"),
         (("*STATIC\n1., 1.", "*DYNAMIC, DIRECT, EXPLICIT\n1e-3, 1e-2"), ["EA"], "no derivatives of EXPLICIT"),
-        (("*ELASTIC\n<EA>", "*INEXTENSIBLE\n*NO COMPRESSION\n*DENSITY\n<EA>"), ["EA"], "slack or taut"),
+        (("*STATIC\n1., 1.", "*STATIC, RIKS\n0.5, 1."), ["EA"], "no derivatives of \\*STATIC, RIKS"),
     ],
 )
 def test_what_has_no_derivative_is_refused_by_name(change, by, why):
     text = BAR.replace("*STEP\n", "*STEP, NLGEOM\n").replace("*ELASTIC\n<EA>", "*ELASTIC\n<EA>\n*DENSITY\n1.")
-    text = text.replace("*ELASTIC\n<EA>\n*DENSITY\n1.", change[1]) if "INEXT" in change[1] else text.replace(*change)
+    text = text.replace(*change)
     with pytest.raises((NoDerivative, fem.CommandError), match=why):
         fem.sensitivity(fem.parse_deck(text), by)
 

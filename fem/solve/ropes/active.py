@@ -22,7 +22,7 @@ from fem.forces.bar import INV_LENGTH, heads, whole
 from fem.forces.laws import LEG
 from fem.solve.newton import groups
 from fem.solve.newton.groups import CONTROL, ROW, Ledger, Loading, Motion
-from fem.solve.rods import SAME_LENGTH, dense, over_independent
+from fem.solve.rods import dense, over_independent
 from fem.solve.rope_states import positions
 from fem.solve.ropes.complementarity import DEPENDENT
 from fem.solve.ropes.watched import Failed, Piece, Watched, copy_of, restore
@@ -120,7 +120,7 @@ class ActiveSet(Watched):
 
     def _is_near(self, gap: Floats) -> Flags:
         """(r,) ropes at their length."""
-        return np.asarray(gap > -SAME_LENGTH * self.length**2)
+        return np.asarray(gap > -self.same_length * self.length**2)
 
     def _some(self, motion: Motion, now: float, wanted: Flags) -> Flags:
         """A largest set of the ropes wanted (r,) that can pull together."""
@@ -208,7 +208,7 @@ class ActiveSet(Watched):
         if not slack.any():
             return ""
         return (
-            f" (slack: {self._names(slack)}; use ropes that are taut at the start of the step, or find the shape by a "
+            f" (slack: {self.names(slack)}; use ropes that are taut at the start of the step, or find the shape by a "
             "damped *DYNAMIC step)"
         )
 

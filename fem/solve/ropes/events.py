@@ -76,7 +76,7 @@ class Events(Switched):
                 raise
             if isinstance(error, NoPulls):
                 raise self._given_up(self._no_pulls(error)) from None
-            names = self._names(self.holds > 0 if self.holds.any() else self.can_pull)
+            names = self.names(self.holds > 0 if self.holds.any() else self.can_pull)
             why = f"{names} go slack and taut, or have impacts, more than {MOST_EVENTS} times within one increment"
             raise self._given_up(why) from None
         if self.has_shared:

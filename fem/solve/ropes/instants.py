@@ -20,7 +20,7 @@ from fem.errors import ModelError
 from fem.forces.bar import RESTITUTION, senses, whole
 from fem.solve.newton.evaluate import evaluate_state, multiply_masses
 from fem.solve.newton.groups import ENERGY, Loading, Motion
-from fem.solve.rods import SAME_LENGTH, centripetal, dense, multiply, multiply_transposed, over_independent
+from fem.solve.rods import centripetal, dense, multiply, multiply_transposed, over_independent
 from fem.solve.rope_states import MOST_KEPT, Stages, positions
 from fem.solve.ropes.complementarity import (
     Inertia,
@@ -431,7 +431,7 @@ class Switched(Watched):
             return
         self.shares.put_in(self.step_run.progress.motion, self.taut, self.now)
         self.step_run.notify(
-            f"the lengths of {self._names(self.shares.group)} depend on each other: the motion determines only their "
+            f"the lengths of {self.names(self.shares.group)} depend on each other: the motion determines only their "
             "total force, which is distributed so that the sum of T^2 is least"
         )
 
@@ -439,16 +439,13 @@ class Switched(Watched):
         """The event itself, at ``now``. released (r,): taut ropes that go slack.
         stuck (r,): slack ones that are at their length again before they were measurably shorter"""
         states, before, gap, square = self.states, self.taut.copy(), self._gaps(motion), self.length**2
-        near = self.can_pull & (before | (gap > -SAME_LENGTH * square))
+        near = self.can_pull & (before | (gap > -self.same_length * square))
         moment = ZENO * self.step_run.clock.dt
         soon = now - states.last_impact < moment
         has_bounced = soon & (states.bounces >= np.where(self.sense < 0.0, BOUNCES, 1))
         self.stuck |= stuck
         self.let_go[:] = (self.let_go | released) & ~self.stuck
-        instant = Instant(self._near(near, motion, now), motion, now, before, states.basis)
-        slowest = np.where(has_bounced, ALLOWED * square / moment, 0.0)
-        restitution = np.where(has_bounced | self.leaves, 0.0, self.restitution)
-        found = instant.run(self.let_go, self.stuck, states.held > now, slowest, restitution, self.length)
+        instant, found = self.at_once(motion, now, near, has_bounced, states.held > now)
         found = self._without_errors(motion, found)
         self.taut[:], states.basis[:] = found.taut, found.basis
         states.bounces[found.struck] = np.where(soon, states.bounces + 1.0, 1.0)[found.struck]
@@ -466,6 +463,20 @@ class Switched(Watched):
         if self.at_instant:
             self.at_instant(instant, found)
 
+    def instant(self, motion: Motion, now: float, near: Flags) -> Instant:
+        """With the ropes ``near`` (r,) at their length."""
+        return Instant(self._near(near, motion, now), motion, now, self.taut, self.states.basis)
+
+    def at_once(
+        self, motion: Motion, now: float, near: Flags, has_bounced: Flags, held: Flags
+    ) -> tuple[Instant, Change]:
+        """What happens at ``now`` to the ropes ``near`` their length. has_bounced: those whose impacts end; held: those
+        that stay taut until an impact (all (r,))."""
+        slowest = np.where(has_bounced, ALLOWED * self.length**2 / (ZENO * self.step_run.clock.dt), 0.0)
+        restitution = np.where(has_bounced | self.leaves, 0.0, self.restitution)
+        instant = self.instant(motion, now, near)
+        return instant, instant.run(self.let_go, self.stuck, held, slowest, restitution, self.length)
+
     def _without_errors(self, motion: Motion, found: Change) -> Change:
         """Ropes that are shortening have no impacts: a change of their velocity is an error of the march.
         It appears in the energy error; nothing counts as dissipated."""
@@ -479,11 +490,11 @@ class Switched(Watched):
     def _refuse_lasting(self, at: Flags, at_once: bool) -> None:
         """Failed: ropes (r,) that change now cannot keep their lengths in any state."""
         if np.any(at & ~self.can_pull):
-            raise self._given_up(f"supports pull {self._names(at & ~self.can_pull)} beyond its length")
+            raise self._given_up(f"supports pull {self.names(at & ~self.can_pull)} beyond its length")
         lasting = at & self.stuck & at_once
         if lasting.any():
             raise self._given_up(
-                f"no finite tension keeps {self._names(lasting)} at its length: it is straight between others and "
+                f"no finite tension keeps {self.names(lasting)} at its length: it is straight between others and "
                 "perpendicular to the forces"
             )
 

@@ -88,9 +88,11 @@ class Watched:
     taut (r,)      their states;  ropes: what the march watches;  length (r,);  friction (r,) of planes
     can_pull (r,)  not between two supports;  trouble: why the last increment was given up, or nothing
     pending        events that are not reported yet
+    same_length    strain that is round-off of the model
     """
 
     trouble = ""
+    same_length = SAME_LENGTH
     changing: tuple[str, ...] = ("taut", "trouble")
 
     def __init__(self, step_run: StepState, stages: Stages) -> None:
@@ -119,7 +121,7 @@ class Watched:
     def _refuse_too_long(self, gap: Floats) -> None:
         """ModelError where a rope is longer than its length at the start of the step."""
         strain = gap / self.length**2
-        if strain.max() > SAME_LENGTH:
+        if strain.max() > self.same_length:
             r = int(strain.argmax())
             name = self.stages.first.system.name_bar(int(self.ropes.bars[r]))
             if self.stages.first.system.node_at_plane(int(self.ropes.bars[r])):
@@ -188,7 +190,7 @@ class Watched:
         bars, index, move = self.stages.first.bars, self.ropes.bars, dt * motion.v
         return 0.5 * (gaps_of(bars, index, motion.u + move) - gaps_of(bars, index, motion.u - move))
 
-    def _names(self, chosen: Flags) -> str:
+    def names(self, chosen: Flags) -> str:
         """Some ropes (r,), for a message."""
         return listed([self.step_run.system.name_bar(int(e)) for e in self.ropes.bars[chosen]])
 

@@ -165,6 +165,14 @@ def like(its: Any, width: int) -> Any:
     return empty(its.shape, width) if its.dtype == np.float64 else its
 
 
+def copied(group: Any) -> Any:
+    """Another group of dual numbers, with the same content."""
+    found = [empty(its.array.shape[:-1], its.array.shape[-1]) for its in group]
+    for copy, its in zip(found, group, strict=True):
+        copy.array[:] = its.array
+    return type(group)(*found)
+
+
 MATRICES = ("inverse", "band", "blocks")
 """Members of ``Scratch`` that hold matrices alone."""
 

@@ -265,11 +265,11 @@ def march_duals(
             outcome[WORST], outcome[WHERE] = outcome[LAST], k
         if problem.families is not None and nodes.directed_mass.shape[0] > 0 and not scheme.secant:
             write_masses(problem.families, loading.time[k + 1], nodes.place, work.u, work.state, nodes.directed_mass)
-        if scheme.projects:
+        if scheme.projects and has_rods:
             project_lanes(k, is_bare, not scheme.secant, through, outcome)
-        elif scheme.lags and is_lumped(problem) and problem.equations.slave.shape[0] == 0:
+        elif not scheme.projects and scheme.lags and is_lumped(problem) and problem.equations.slave.shape[0] == 0:
             end_accelerations(k, nodes, loading, work)
-        elif scheme.lags:
+        elif scheme.projects or scheme.lags:  # all ropes may be slack
             end_coupled_accelerations(scheme, k, ends, balancing, outcome)
         if choices[5] == 1:
             error = close_increment(scheme, k, strain, problem, loading, motion, work)

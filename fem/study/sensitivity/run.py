@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Flags, Floats, Ints
 from fem.errors import FemError
 from fem.forces.families import FAMILIES, acting
 from fem.linear.choice import BAND, BORDER, CHAINS
@@ -26,7 +26,7 @@ from fem.runs.signals import places_of
 from fem.solve import outcome
 from fem.solve.clock import Clock, expected_increments, increments
 from fem.solve.loop import Run
-from fem.solve.newton.groups import Ledger, Loading, Motion, Problem
+from fem.solve.newton.groups import CONTROL, Ledger, Loading, Motion, Problem
 from fem.solve.schemes import SCHEMES
 from fem.solve.step_run import Newton, StepRun
 from fem.solve.step_system import NO_ROPES, StepSystem, loading, record
@@ -51,6 +51,13 @@ from fem.study.sensitivity.harmonic import Harmonics, by_shadows, harmonics_of, 
 from fem.study.sensitivity.march import OUTCOME, STOPPED, WHERE, WORST, KnownForces, march_duals
 from fem.study.tracks import SeriesSink, Track
 
+if TYPE_CHECKING:
+    from fem.solve.rope_states import Stages
+    from fem.solve.ropes.active import ActiveSet
+    from fem.solve.ropes.events import Events
+    from fem.solve.ropes.watched import Failed
+    from fem.study.sensitivity.ropes import Course
+
 Reader: TypeAlias = Callable[[Collection[str]], Callable[[Mapping[str, float]], Model]]
 """From the parameters that vary to a function that reads a model for values of parameters."""
 NUMBERS = ("increments", "kinematics", "values")
@@ -66,6 +73,8 @@ ROUGH, JUMPS = 0.01, 0.3
 COMMON = "fluid", "added mass", "seabed", "depth grids", "bending", "damping of bending", "moments on bodies"
 """Families of forces of most decks: where no others act, the march is one without these, which takes two thirds of the
 time to compile."""
+MOVED = 1e-6
+"""Strain that the steps of differences give ropes which are at their length."""
 SAME_MODE = 1e-6
 """Frequencies closer than this are of one multiple mode."""
 
@@ -100,6 +109,8 @@ class Shadow(Run):
         super().__init__(model, self.found_in, Requests(solver, fields=False))
 
     def follow(self, step_run: StepRun) -> None:
+        if step_run.watched:
+            step_run.watched.same_length = MOVED
         step_run.start_up()
         self.last = step_run
 
@@ -121,17 +132,48 @@ class Shadow(Run):
 
 
 class DifferentiatedStep(StepRun):
-    """A step whose accepted increments the run differentiates."""
+    """A step whose accepted increments the run differentiates.
+
+    courses  number of an increment in a chunk -> what ropes do in it, where they change
+    """
 
     whole: Differentiated
+    courses: dict[int, Course]
+
+    def watch_ropes(self, stages: Stages) -> tuple[Events | None, ActiveSet | None]:
+        """With records of what they do."""
+        from fem.study.sensitivity.ropes import followed
+
+        return followed(self, stages)
 
     def start_up(self) -> tuple[Floats, StepSystem, StepSystem, Loading]:
         """Keeps all nodes, those of spins, too."""
         self.kept_nodes = np.arange(len(self.stage.nodes.place) // 3)
         return super().start_up()
 
+    def _chunk(self, most: int) -> tuple[Loading, Ledger, Ints]:
+        self.courses = {}
+        return super()._chunk(most)
+
+    def _pass_events(self, control: Ints, chunk: Loading, kept: Ledger) -> Failed | None:
+        k = control.item(CONTROL.increment)
+        if (failed := super()._pass_events(control, chunk, kept)) is None:
+            its: Any = self.watched
+            if its.no_derivative:
+                raise NoDerivative(f"step {self.number}, near time {chunk.time[k]:.9g}: {its.no_derivative}")
+            self.courses[k] = its.course
+        return failed
+
     def _accept(self, kept: Ledger, rows: Ints | None, times: Floats, steps: Floats, chunk: Loading) -> None:
-        self.whole.differentiate(self, kept, times, steps)
+        first, count = 0, len(steps)
+        if self.courses:
+            from fem.study.sensitivity.ropes import pass_ropes
+        for k in (*sorted(each for each in self.courses if each < count), count):
+            if k > first:
+                self.whole.differentiate(self, kept.kinematics[first:k], times[first : k + 1], steps[first:k], first)
+            if k < count:
+                pass_ropes(self, self.courses[k], times[k : k + 2], steps[k : k + 1], k)
+            first = k + 1
         if len(self.kept_nodes) > len(self.nodes):
             shown = np.ascontiguousarray(kept.kinematics[:, :, : len(self.nodes)])
             kept = kept._replace(nodes=self.nodes, kinematics=shown)
@@ -141,6 +183,20 @@ class DifferentiatedStep(StepRun):
         if reached.size:
             raise NoDerivative(f"step {self.number}: an element breaks; the derivatives of what follows are not known")
         return False
+
+
+class Setting(NamedTuple):
+    """Arrays of dual numbers for the stages of a run and of its shadows, with the same ropes taut.
+
+    room  of the march;  solving, forces: the same with fewer matrices;  known: of ``march_duals``
+    """
+
+    stages: Sequence[StepSystem]
+    problem: Problem
+    room: Any
+    solving: Any
+    forces: Any
+    known: KnownForces
 
 
 class Differentiated(Run):
@@ -172,8 +228,7 @@ class Differentiated(Run):
                         raise NoDerivative("it changes how many nodes there are")
                     shadows.append(Shadow(name, model, self.requests.solver))
                 except FemError as error:
-                    text = str(error).splitlines()[0]
-                    raise NoDerivative(f"there is no derivative by {name}: {text}") from error
+                    raise NoDerivative(no_derivative_by(name, error)) from error
         self.shadows, self.worst, self.is_first = shadows, 0.0, False
         self.asks = any(not number_named(name).kind for name in names)
         is_exact = [number_named(name).quantity.derived is None for name in names]
@@ -213,7 +268,10 @@ class Differentiated(Run):
 
     def follow(self, step_run: StepRun) -> None:
         for run in self.shadows:
-            run._step(step_run.number, run.model.steps[step_run.number - 1])
+            try:
+                run._step(step_run.number, run.model.steps[step_run.number - 1])
+            except FemError as error:
+                raise NoDerivative(no_derivative_by(run.parameter, error)) from error
         step_run.open()
         self._open(step_run)
         try:
@@ -223,10 +281,19 @@ class Differentiated(Run):
             step_run.close(error)
             raise
         step_run.close()
+        self.hand_over()
+        if step_run.events:
+            from fem.study.sensitivity.ropes import leave
+
+            leave(self, step_run)
+        for run in self.shadows:
+            run.progress.time, run.progress.increment = run.last.clock.end, self.progress.increment
+
+    def hand_over(self) -> None:
+        """Gives the shadows the motion, moved by its derivatives."""
         for number, run in enumerate(self.shadows):
             for name in Motion._fields:
                 getattr(run.progress.motion, name)[...] = moved(getattr(self.motion, name), number)
-            run.progress.time, run.progress.increment = run.last.clock.end, self.progress.increment
 
     def small_motions(self) -> dict[str, tuple[float, Floats]]:
         """Frequencies and buckling factors: name -> value, slopes (s,); NaN for those of a multiple mode, whose
@@ -244,32 +311,54 @@ class Differentiated(Run):
 
     def _open(self, step_run: StepRun) -> None:
         """What the run and its shadows have become dual numbers."""
-        number, stage, width = step_run.number, step_run.stage, self.width
-        solver, families = stage.choice.solver, stage.system.families
-        if step_run.watched is not None or type(step_run.marcher) is not Newton:
-            raise NoDerivative(f"step {number}: there are no derivatives of ropes and stops that go slack or taut")
-        if solver not in (*CHAINS, BAND, BORDER):
-            raise NoDerivative(f"step {number}: derivatives need --solver chain, band or border")
-        if len(stage.bars.rods) and solver in CHAINS and families is not None:
-            raise NoDerivative(f"step {number}: derivatives of rods among other forces need --solver border")
-        its = [step_run, *(run.last for run in self.shadows)]
-        stages = [each.stage for each in its]
-        if any(each.coefficients != stage.coefficients for each in stages):
+        number, stage, its = step_run.number, step_run.stage, [step_run, *(run.last for run in self.shadows)]
+        if type(step_run.marcher) is not Newton:
+            raise NoDerivative(f"step {number}: there are no derivatives of ropes and stops with IMPACT=MOREAU")
+        if any(each.stage.coefficients != stage.coefficients for each in its):
             raise NoDerivative(f"step {number}: a parameter changes the scheme, which has no derivative")
-        self.problem = self._problem(stages)
         before, motions = self.motion, [each.progress.motion for each in its]
-        self.motion = packed(motions, width)
+        self.motion = self.joined(motions, before)
+        self.settings: dict[bytes, Setting] = {}
+        self.nodes = packed([each.stage.nodes for each in its], self.width)
+        pulls = [pulling(each) for each in its]
+        if step_run.events and any(not np.array_equal(each, pulls[0]) for each in pulls):
+            raise NoDerivative(f"step {number}: a parameter changes which ropes are taut at its start")
+        self.turn_to(step_run, pulls[0])
+        self.is_first, self.of = True, self._recorded(step_run)
+
+    def joined(self, motions: Sequence[Motion], before: Any) -> Any:
+        """The motion of the run and those of its shadows; slopes of what these have kept are those of ``before``."""
+        found = packed(motions, self.width)
         for name in Motion._fields if before is not None else ():
             parts = [getattr(each, name) for each in motions[1:]]
-            keep_slopes(getattr(self.motion, name), getattr(before, name), parts)
-        self.room = room_like(stage.work, width)
-        self.room.state.array[:] = self.motion.state.array
-        has_rods = bool(len(stage.bars.rods))  # the gaps of rods, which have derivatives, are part of the tangent
-        self.solving = self.room if has_rods else without_slopes(self.room, stage.work)
-        self.forces = self.solving if has_rods else without_blocks(self.solving)
-        tangent = stage.work.tangent
-        self.known = KnownForces(like(stage.work.force, width), like(tangent.block, 1), like(tangent.cross, 1))
-        self.is_first, self.of = True, self._recorded(step_run)
+            keep_slopes(getattr(found, name), getattr(before, name), parts)
+        return found
+
+    def turn_to(self, step_run: StepRun, basis: Flags) -> None:
+        """The march goes on with these ropes taut."""
+        self.basis = basis
+        self.setting = self._setting(step_run)
+        self.setting.room.state.array[:] = self.motion.state.array
+
+    def _setting(self, step_run: StepRun) -> Setting:
+        """Arrays for the ropes that are taut now."""
+        if (key := self.basis.tobytes()) in self.settings:
+            return self.settings[key]
+        its = [step_run, *(run.last for run in self.shadows)]
+        stages = [each.watched.stages.of(self.basis) if each.watched else each.stage for each in its]
+        stage, number, solver = stages[0], step_run.number, stages[0].choice.solver
+        if solver not in (*CHAINS, BAND, BORDER):
+            raise NoDerivative(f"step {number}: derivatives need --solver chain, band or border")
+        if len(stage.bars.rods) and solver in CHAINS and stage.system.families is not None:
+            raise NoDerivative(f"step {number}: derivatives of rods among other forces need --solver border")
+        room = room_like(stage.work, self.width)
+        # the gaps of rods, which have derivatives, are part of the tangent
+        has_rods = bool(len(stage.bars.rods))
+        solving = room if has_rods else without_slopes(room, stage.work)
+        forces, tangent = solving if has_rods else without_blocks(solving), stage.work.tangent
+        known = KnownForces(like(stage.work.force, self.width), like(tangent.block, 1), like(tangent.cross, 1))
+        found = self.settings[key] = Setting(stages, self._problem(stages), room, solving, forces, known)
+        return found
 
     def _recorded(self, step_run: StepRun) -> tuple[Ints, Ints]:
         """Nodes and elements that the numbers are made of; all where they are computed from others."""
@@ -292,44 +381,64 @@ class Differentiated(Run):
         names = COMMON if is_common else [family.name for family in FAMILIES]
         forces = packed_forces([each.system.families for each in stages], self.width, names)
         return Problem(
-            side_by_side([each.nodes for each in stages]), side_by_side([each.bars for each in stages]),
+            self.nodes, side_by_side([each.bars for each in stages]),
             side_by_side([each.system.springs for each in stages]), forces, stage.system.is_passive,
             side_by_side([each.equations for each in stages]), NO_ROPES, choice.solver, choice.tree,
             side_by_side([each.choice.plan for each in stages]),
         )  # fmt: skip
 
-    def differentiate(self, step_run: StepRun, kept: Ledger, times: Floats, steps: Floats) -> None:
-        """Repeats accepted increments, which end at times[1:], with dual numbers."""
-        stage, width, count = step_run.stage, self.width, len(steps)
+    def differentiate(
+        self, step_run: StepRun, kinematics: Floats, times: Floats, steps: Floats, first: int
+    ) -> None:  # fmt: skip
+        """Repeats accepted increments, which end at times[1:], with dual numbers.
+        kinematics  (k, 3, n, 3) at their ends; first: number of the first one in its chunk"""
         instants = [(times, steps), *(run.instants(step_run, times, steps) for run in self.shadows)]
-        its = [step_run, *(run.last for run in self.shadows)]
-        moved = (each.stage.environment.supports.moving(each.progress.motion.u) for each in its)
-        moving = np.unique(np.concatenate(list(moved)))  # a shadow may miss the place of a support by round-off
-        loadings = [loading(a.stage, a.progress.motion, *when, moving) for a, when in zip(its, instants, strict=True)]
+        known, ends = (np.ascontiguousarray(kinematics[:, of].reshape(len(steps), -1)) for of in (0, 2))
+        before, self.is_first = int(self.is_first), False
+        is_timed = step_run.watched is not None  # then lengths of increments may have derivatives
+        found = self.march(step_run, instants, known, ends, before, is_timed)
+        shown = [(each[0][1 - before :], np.append(np.zeros(before), each[1])) for each in instants]
+        self.note(found, step_run.progress.increment + first + 1 - before, shown, step_run)
+
+    def march(
+        self, step_run: StepRun, instants: Sequence[tuple[Floats, Floats]], known: Floats, ends: Floats, before: int,
+        is_timed: bool,
+    ) -> list[Floats]:  # fmt: skip
+        """Increments with the present ropes; returns arrays of their rows. known, ends: as of ``march_duals``
+        instants  times and increments of the run and of each shadow
+        before    1: the first row is that before the first increment; without increments the only one"""
+        setting, width, count = self.setting, self.width, len(known)
+        stage, its = setting.stages[0], [step_run, *(run.last for run in self.shadows)]
+        moves = (each.stage.environment.supports.moving(each.progress.motion.u) for each in its)
+        moving = np.unique(np.concatenate(list(moves)))  # a shadow may miss the place of a support by round-off
+        loadings = [
+            loading(at, each.progress.motion, *when, moving)
+            for at, each, when in zip(setting.stages, its, instants, strict=True)
+        ]
         self._judge(step_run, loadings)
-        is_timed = any(not np.array_equal(each.time, times) for each in loadings)
+        is_timed = is_timed or any(not np.array_equal(each.time, loadings[0].time) for each in loadings)
         acting = packed(loadings, width, plain=() if is_timed else ("dt", "time"))
-        room, before = record(stage, 1, *self.of), int(self.is_first)
+        if count == 0:
+            acting = acting._replace(dt=empty((0,), width) if is_timed else acting.dt[:0])
+        room = record(stage, 1, *self.of)
         numbers = {name: empty((count + before, *getattr(room, name).shape[1:]), width) for name in NUMBERS}
-        known, ends = (np.ascontiguousarray(kept.kinematics[:count, of].reshape(count, -1)) for of in (0, 2))
         found, scheme = np.zeros(OUTCOME), stage.coefficients
         choices = np.array([scheme.secant, scheme.projects, scheme.lags, scheme.takes, before, self.asks], np.int64)
         row = np.array([*scheme[:11], scheme.late, scheme.onset], float)
         is_symmetric = not (scheme.secant or np.any(stage.bars.blocks[:, 4]))
         march_duals(
-            is_symmetric, scheme.extrapolation, choices, row, known, ends, stage.limits, self.problem, acting,
-            self.motion, self.room, self.solving, self.forces, self.known, room._replace(**numbers), found,
+            is_symmetric, scheme.extrapolation, choices, row, known, ends, stage.limits, setting.problem, acting,
+            self.motion, setting.room, setting.solving, setting.forces, setting.known, room._replace(**numbers), found,
         )  # fmt: skip
         self.worst = max(self.worst, float(found[WORST]))
-        when = f"step {step_run.number}: the equilibrium at time {times[1 + int(found[WHERE])]:.6g}"
+        when = f"step {step_run.number}: the equilibrium at time {loadings[0].time[1 + int(found[WHERE])]:.6g}"
         if found[STOPPED] or not found[WORST] <= LOST:
             raise NoDerivative(f"{when} has no derivative: {KINK}")
         if found[WORST] > POOR:
             step_run.notify(
                 warning(f"{when} is nearly singular: derivatives are known to {found[WORST]:.1g} of theirs")
             )
-        self.is_first = False
-        self._note([numbers[name].array for name in NUMBERS], room, before, instants, step_run)
+        return [numbers[name].array for name in NUMBERS]
 
     def _judge(self, step_run: StepRun, loadings: Sequence[Loading]) -> None:
         """NoDerivative: a parameter moves a jump over time across the end of an increment. Kinks, and phases that it
@@ -346,19 +455,18 @@ class Differentiated(Run):
                     warning(f"{begins}: {text}: there their derivatives are known to {rough:.1g} of the largest")
                 )
 
-    def _note(
-        self, arrays: Sequence[Floats], room: Ledger, before: int, instants: Sequence[tuple[Floats, Floats]],
-        step_run: StepRun,
-    ) -> None:  # fmt: skip
+    def note(
+        self, arrays: Sequence[Floats], first: int, instants: Sequence[tuple[Floats, Floats]], step_run: StepRun
+    ) -> None:
         """Rows of the run and of the derivatives to their series; also those of the shadows, which have the numbers of
         the run moved by the derivatives, where numbers are computed from others.
-        before  1: the first row is that before the first increment"""
+        first     number of the first one;  instants  times and increments of the rows, of the run and of each shadow"""
         arrays = [np.ascontiguousarray(np.moveaxis(each, -1, 0)[: 1 + len(self.parameters)]) for each in arrays]
-        first, count = step_run.progress.increment + 1 - before, len(OFFSETS)
+        room, count = record(step_run.stage, 1, *self.of), len(OFFSETS)
 
         def rows(parts: Sequence[Floats], stage: StepSystem, number: int, is_slope: bool = False) -> Rows:
             shown = room._replace(**dict(zip(NUMBERS, parts, strict=True)))  # type: ignore[arg-type]
-            time, dt = instants[number][0][1 - before :], np.append(np.zeros(before), instants[number][1])
+            time, dt = instants[number]
             outcome.gather_reactions(stage.system.bodies, self.of[0], shown.kinematics)
             if not is_slope:
                 outcome.note_loads(stage.environment, self.of[0], time, None, shown.kinematics)
@@ -370,7 +478,7 @@ class Differentiated(Run):
         for slot, sink in enumerate(self.rates, 1):
             sink.rows(rows([each[slot].copy() for each in arrays], own, 0, True))
         for number, (shadow, sink) in enumerate(zip(self.shadows, self.series[1:], strict=True)):
-            self.times[number].append(instants[number + 1][0][1 - before :])
+            self.times[number].append(instants[number + 1][0])
             if sink.names:
                 move, slot = OFFSETS[number % count] * STEP, 1 + number // count
                 moved = [each[0] + move * each[slot] for each in arrays]
@@ -390,6 +498,18 @@ class Differentiated(Run):
             time = np.concatenate([own.time[:0], *self.times[number]])
             found.append(replace(own, model=sink.model, time=time, values=values))
         return own, found, exact, rates
+
+
+def no_derivative_by(parameter: str, error: FemError) -> str:
+    """Message: a neighbouring value of a parameter makes no run."""
+    return f"there is no derivative by {parameter}: {str(error).splitlines()[0]}"
+
+
+def pulling(step_run: StepRun) -> Flags:
+    """(r,) ropes that the march keeps taut now."""
+    if step_run.events:
+        return step_run.events.states.basis.copy()
+    return step_run.active.taut.copy() if step_run.active else np.zeros(0, np.bool_)
 
 
 KINK = "a line is just slack there, or the structure is about to buckle"
