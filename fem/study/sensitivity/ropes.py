@@ -13,9 +13,9 @@ a formula of the state (impulses, accelerations, pulls), which is evaluated for 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -30,13 +30,32 @@ from fem.solve.ropes.events import Events
 from fem.solve.ropes.instants import NONE, Change, Instant, States
 from fem.solve.ropes.watched import Piece, Read, copy_of, restore
 from fem.solve.start import evaluate_start
+from fem.solve.step_run import StepRun
 from fem.solve.step_system import loading_at
 from fem.study.sensitivity.duals import OFFSETS, STEP, NoDerivative, copied, empty
 
-if TYPE_CHECKING:
-    from fem.solve.step_run import StepRun
-    from fem.study.sensitivity.run import Differentiated, DifferentiatedStep
 
+class Differentiated(Protocol):
+    """The run that an increment belongs to (``run.Differentiated``)."""
+
+    parameters: dict[str, float]
+    shadows: Sequence[Any]
+    motion: Any
+    setting: Any
+    width: int
+    is_first: bool
+
+    def march(
+        self, step_run: StepRun, instants: Instants, known: Floats, ends: Floats, before: int, is_timed: bool
+    ) -> list[Floats]: ...
+    def note(self, arrays: Sequence[Floats], first: int, instants: Instants, step_run: StepRun) -> None: ...
+    def turn_to(self, step_run: StepRun, basis: Flags) -> None: ...
+    def hand_over(self) -> None: ...
+    def joined(self, motions: Sequence[Motion], before: Any) -> Any: ...
+
+
+Instants: TypeAlias = Sequence[tuple[Floats, Floats]]
+"""Times and increments, of a run and of each of its shadows."""
 NOW = 1e-6
 """Distance from the end of an increment, over the increment, within which an instant, moved by the steps of
 differences, is that end."""
@@ -169,15 +188,17 @@ class FollowedSet(ActiveSet):
         return kept
 
 
-def followed(step_run: DifferentiatedStep, stages: Stages) -> tuple[Events | None, ActiveSet | None]:
+def followed(step_run: StepRun, stages: Stages) -> tuple[Events | None, ActiveSet | None]:
     """What watches the ropes of a step whose motion is differentiated."""
     is_dynamic = stages.first.is_dynamic
     return (FollowedEvents(step_run, stages), None) if is_dynamic else (None, FollowedSet(step_run, stages))
 
 
-def pass_ropes(step_run: DifferentiatedStep, course: Course, times: Floats, steps: Floats, first: int) -> None:
+def pass_ropes(
+    whole: Differentiated, step_run: StepRun, course: Course, times: Floats, steps: Floats, first: int
+) -> None:
     """Differentiates an increment in which ropes change, from times[0] to times[1]; first: its number in its chunk."""
-    whole, now = step_run.whole, step_run.progress.increment + first
+    now = step_run.progress.increment + first
     passage = Passage(whole, step_run, times, steps)
     if whole.is_first:
         whole.is_first = False
@@ -212,7 +233,7 @@ class Passage:
 
     error: Floats | float = 0.0
 
-    def __init__(self, whole: Differentiated, step_run: DifferentiatedStep, times: Floats, steps: Floats) -> None:
+    def __init__(self, whole: Differentiated, step_run: StepRun, times: Floats, steps: Floats) -> None:
         self.whole, self.step_run = whole, step_run
         its = [times, *(run.instants(step_run, times, steps)[0] for run in whole.shadows)]
         self.now: Floats = np.array(its)[:, 0]
@@ -232,7 +253,7 @@ class Passage:
         if np.abs(self.now - self.end).max() > NOW * self.step_run.clock.dt:
             raise NoDerivative(f"{self._when()} a rope changes at the end of this increment")
 
-    def row(self, number: int) -> tuple[list[Floats], int, list[tuple[Floats, Floats]]]:
+    def row(self, number: int) -> tuple[list[Floats], int, Instants]:
         """Numbers now, that of the increment, and the instants."""
         whole, size = self.whole, len(self.step_run.stage.nodes.place)
         nothing, instants = np.zeros((0, size)), [(np.array([now]), np.zeros(1)) for now in self.now.tolist()]

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from fem.solve.ropes.active import ActiveSet
     from fem.solve.ropes.events import Events
     from fem.solve.ropes.watched import Failed
-    from fem.study.sensitivity.ropes import Course
+    from fem.study.sensitivity.ropes import Course, Instants
 
 Reader: TypeAlias = Callable[[Collection[str]], Callable[[Mapping[str, float]], Model]]
 """From the parameters that vary to a function that reads a model for values of parameters."""
@@ -172,7 +172,7 @@ class DifferentiatedStep(StepRun):
             if k > first:
                 self.whole.differentiate(self, kept.kinematics[first:k], times[first : k + 1], steps[first:k], first)
             if k < count:
-                pass_ropes(self, self.courses[k], times[k : k + 2], steps[k : k + 1], k)
+                pass_ropes(self.whole, self, self.courses[k], times[k : k + 2], steps[k : k + 1], k)
             first = k + 1
         if len(self.kept_nodes) > len(self.nodes):
             shown = np.ascontiguousarray(kept.kinematics[:, :, : len(self.nodes)])
@@ -401,7 +401,7 @@ class Differentiated(Run):
         self.note(found, step_run.progress.increment + first + 1 - before, shown, step_run)
 
     def march(
-        self, step_run: StepRun, instants: Sequence[tuple[Floats, Floats]], known: Floats, ends: Floats, before: int,
+        self, step_run: StepRun, instants: Instants, known: Floats, ends: Floats, before: int,
         is_timed: bool,
     ) -> list[Floats]:  # fmt: skip
         """Increments with the present ropes; returns arrays of their rows. known, ends: as of ``march_duals``
@@ -455,9 +455,7 @@ class Differentiated(Run):
                     warning(f"{begins}: {text}: there their derivatives are known to {rough:.1g} of the largest")
                 )
 
-    def note(
-        self, arrays: Sequence[Floats], first: int, instants: Sequence[tuple[Floats, Floats]], step_run: StepRun
-    ) -> None:
+    def note(self, arrays: Sequence[Floats], first: int, instants: Instants, step_run: StepRun) -> None:
         """Rows of the run and of the derivatives to their series; also those of the shadows, which have the numbers of
         the run moved by the derivatives, where numbers are computed from others.
         first     number of the first one;  instants  times and increments of the rows, of the run and of each shadow"""
