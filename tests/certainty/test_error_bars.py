@@ -341,6 +341,41 @@ def test_modes_alone(tmp_path):
     assert sum(line["name"].startswith("frequency") and line["bar"] > 0.0 for line in limits) == 4
 
 
+STRING = """*NODE
+1,0,0,0
+2,1,0,0
+3,2,0,0
+*ELEMENT, TYPE=T3D2, ELSET=B
+1,1,2
+2,2,3
+*MATERIAL, NAME=M
+*ELASTIC
+100.
+*DENSITY
+1.
+*SOLID SECTION, ELSET=B, MATERIAL=M
+1.
+*INITIAL CONDITIONS, TYPE=STRESS
+B, 5.
+*BOUNDARY
+1,1,3
+3,1,3
+*STEP
+*FREQUENCY
+3
+*END STEP
+"""
+
+
+def test_frequencies_without_a_step_before(tmp_path):
+    """No step has increments, and no number has rows."""
+    deck = tmp_path / "string.inp"
+    deck.write_text(STRING)
+    assert cli.main(["run", str(deck), "--no-vtk", "--quiet", "--error-bars", "--output", str(tmp_path / "out")]) == 0
+    limits = json.loads((tmp_path / "out/run.json").read_text())["error_bars"]["limits"]
+    assert [line["name"] for line in limits] == ["frequency_1_1", "frequency_1_2", "frequency_1_3"]
+
+
 def test_bars_of_one_run_are_not_written_into_the_tables_of_another(tmp_path, capsys, monkeypatch):
     """Between the run and its companions the folder is free: what another run has written there meanwhile stays."""
     command = ["run", "inputs/sdnl100.inp", "--quiet", "--no-vtk", "--output", str(tmp_path)]

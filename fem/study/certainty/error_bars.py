@@ -470,7 +470,7 @@ class ErrorBars:
         """What limits the accuracy: of each quantity printed (U1, T, ...) the number and instant with the largest bar,
         and the extremes; of each frequency. With the error due to dt and the uncertainty of that, the bar's parts, the
         largest of these, the order, the verdict. Numbers exact within rounding errors are omitted."""
-        sizes = np.fmax.reduce(self.all_bars, axis=0)
+        sizes = np.fmax.reduce(self.all_bars, axis=0, initial=np.nan)
         families: dict[str, list[int]] = {}
         for name in self._run.names:
             if name in self._printed and np.isfinite(sizes[self._place[name]]):
@@ -530,6 +530,10 @@ class ErrorBars:
         """``all_bars``; (k,) the largest error of a displacement due to dt, over the largest displacement; (c,) rows of
         the largest bars, of those at one time the last, and the estimates there."""
         time, bars = self._run.time, np.empty_like(self._run.values)
+        fields_of = [each.name for each in fields(Estimate)]
+        if not bars.size:  # no step has increments
+            none = np.full(len(self._run.names), np.nan)
+            return bars, time, np.zeros(len(none), np.int64), Estimate(**dict.fromkeys(fields_of, none))
         apart, size, rows, worst = np.zeros(len(bars)), TINY, list[Ints](), list[Estimate]()
         for columns, found in self._estimates():
             unknown = np.isnan(found.dt) & np.isnan(found.mesh) & np.isnan(found.residual)
@@ -540,7 +544,6 @@ class ErrorBars:
             moves = [name.startswith("U") for name in self._run.names[columns]]
             apart = np.fmax(apart, np.fmax.reduce(np.abs(found.error[:, moves]), axis=1, initial=0.0))
             size = max(size, found.scale[moves].max(initial=0.0))
-        fields_of = (each.name for each in fields(Estimate))
         at_worst = {name: np.concatenate([getattr(some, name) for some in worst]) for name in fields_of}
         return bars, apart / size, np.concatenate(rows), Estimate(**at_worst)
 
