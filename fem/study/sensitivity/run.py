@@ -218,6 +218,8 @@ class Differentiated(Run):
         """Makes the shadows. ``given``: values of parameters; ``names`` of the numbers over time.
         NoDerivative: a parameter changes more than numbers."""
         self.parameters, self.width, shadows = dict(parameters), width_of(len(parameters)), list[Shadow]()
+        if self.requests.solver == "AUTO" and len(self.system.bars.rods) and self.system.families is not None:
+            self.requests = replace(self.requests, solver="BORDER")  # the one that differentiates both
         self.scales = np.array([abs(value) or 1.0 for value in parameters.values()])
         for (name, value), scale in zip(parameters.items(), self.scales.tolist(), strict=True):
             read = reader([name])
