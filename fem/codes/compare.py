@@ -283,6 +283,7 @@ def compare(
             raise CommandError(f"{CODES.get(code, code)} is not run by fem compare; {proposal(code, RUN)}")
     if not any(step.static or step.dynamic for step in model.steps):
         raise CommandError("fem compare compares *STATIC and *DYNAMIC steps, and the deck has none; see fem export")
+    model, left_out = with_timed_steps(model)
     interpreter, count = str(python or sys.executable), 1 + len(codes) + error_bars
     its_answer = partial(answer_of, python=interpreter, time_limit=time_limit)
     with showing(progress) as told:
@@ -291,7 +292,7 @@ def compare(
         for place, code in enumerate(codes, 1):
             told.move(place / count, CODES[code])
             answer = its_answer(code, model)
-            answers.append(answer)
+            answers.append(answer._replace(notes=(*answer.notes, *left_out)))
             values[code] = answer.at(names, time)
             its_bars[code] = np.full_like(ours, np.nan)
             if error_bars and answer.status == "done" and any(step.dynamic for step in model.steps):
@@ -306,6 +307,21 @@ def compare(
             found = replace(found, tried=tuple(explanations(found, model, its_answer)))
         told.move(1.0, "compared")
         return found
+
+
+def with_timed_steps(model: Model) -> tuple[Model, tuple[str, ...]]:
+    """The model without modes, buckling and harmonic motions, which change nothing for other steps, and what to say."""
+    last = max(place for place, step in enumerate(model.steps) if step.static or step.dynamic)
+    needless = [
+        place
+        for place, step in enumerate(model.steps)
+        if step.buckling or step.harmonic or (step.modes and (place > last or not step.acts))
+    ]
+    if not needless:
+        return model, ()
+    names = ", ".join(str(place + 1) for place in needless)
+    steps = tuple(step for place, step in enumerate(model.steps) if place not in needless)
+    return replace(model, steps=steps), (f"modes, buckling and harmonic motions (step {names}) are not compared",)
 
 
 def explanations(found: Comparison, model: Model, its_answer: Callable[..., CodeAnswer]) -> Iterator[Explained]:

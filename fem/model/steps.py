@@ -300,6 +300,13 @@ class Step(HasProcedure):
     outputs: tuple[OutputRequest, ...] = ()
 
     @property
+    def acts(self) -> bool:
+        """Whether it changes supports, loads or the model, which later steps go on with."""
+        loads = self.nodal_loads, self.moments, self.distributed_loads, self.fluid_loads, self.temperatures
+        model = self.boundaries, self.rotations, self.winches, self.removals, self.shed, self.put, self.replaced
+        return any(map(bool, (*loads, *model)))
+
+    @property
     def timed(self) -> Static | Dynamic:
         """The procedure of a step that has increments; None for modes and harmonic motions."""
         found = self.static or self.dynamic

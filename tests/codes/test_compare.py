@@ -422,3 +422,18 @@ def test_moordyn_comes_to_rest():
     skip_without("moordyn")
     u, t, notes = largest(RESTING, "moordyn")
     assert u < 1e-6 and t < 1e-6 and not any("not at rest" in note for note in notes)
+
+
+MODES = "*STEP, NLGEOM\n*FREQUENCY\n2\n*END STEP\n"
+
+
+def test_steps_that_only_look_are_left_out_and_named():
+    """Modes before, between and after other steps; not one whose supports later steps go on with."""
+    steps = DECK[DECK.index("*STEP") :]
+    text = DECK.replace(steps, MODES + steps + MODES)
+    (answer,) = fem.compare(parse_deck(text), ["moordyn"], error_bars=False).answers
+    assert "(step 1, 3) are not compared" in answer.notes[-1]
+    held = MODES.replace("*FREQUENCY", "*BOUNDARY\n2, 1\n*FREQUENCY")
+    for name in ("calculix", "opensees"):
+        (answer,) = fem.compare(parse_deck(DECK.replace(steps, held + steps)), [name], error_bars=False).answers
+        assert answer.status == "refused" and "modes, harmonic response" in answer.reason
