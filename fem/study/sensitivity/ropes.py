@@ -44,7 +44,9 @@ class Differentiated(Protocol):
     setting: Any
     width: int
     is_first: bool
+    of: tuple[Ints, Ints]
 
+    def instants(self, step_run: StepRun, times: Floats, steps: Floats) -> Instants: ...
     def march(
         self, step_run: StepRun, instants: Instants, known: Floats, ends: Floats, before: int, is_timed: bool
     ) -> list[Floats]: ...
@@ -235,9 +237,9 @@ class Passage:
 
     def __init__(self, whole: Differentiated, step_run: StepRun, times: Floats, steps: Floats) -> None:
         self.whole, self.step_run = whole, step_run
-        its = [times, *(run.instants(step_run, times, steps)[0] for run in whole.shadows)]
-        self.now: Floats = np.array(its)[:, 0]
-        self.end: Floats = np.array(its)[:, 1]
+        its = np.array([each for each, _ in whole.instants(step_run, times, steps)])
+        self.now: Floats = its[:, 0]
+        self.end: Floats = its[:, 1]
         self.count = len(whole.parameters)
         self.slot = np.arange(len(whole.shadows)) // len(OFFSETS)
         self.move = STEP * np.resize(OFFSETS, len(whole.shadows))
@@ -276,18 +278,24 @@ class Passage:
                 whole.motion.multiplier.array[:, 0] = part.multiplier
             self._march(part, np.append(part.dt, (self.end - self.now)[1:]))
             return self.end
-        begun, unit, early = copied(whole.motion), LONG * self.step_run.clock.dt, part.early
+        begun, early = copied(whole.motion), part.early
         pulls = self._early(part, early) if early else None
         self._begin(begun)
         self._march(part, np.full(len(self.now), part.dt))
-        still, g0 = whole.motion, self._off(part)
+        return self._until(part, begun, lambda: self._off(part), self._names(part.ends), pulls)
+
+    def _until(
+        self, part: Stretch, begun: Any, off: Callable[[], Floats], names: str, pulls: Floats | None = None
+    ) -> Floats:
+        """Times (1 + 4 s,) at the end of a stretch from ``begun`` that lasts until numbers are zero: ``off`` are their
+        derivatives (n, s) in the present motion, which is that after a fixed time."""
+        whole, still, g0, unit = self.whole, self.whole.motion, off(), LONG * self.step_run.clock.dt
         self._begin(begun)
         self._march(part, part.dt + unit * np.append(0.0, self.move))
         with np.errstate(all="ignore"):
-            pace = -g0 / (self._off(part) - g0)  # (ropes, s) dt/dp over T
+            pace = -g0 / (off() - g0)  # (n, s) dt/dp over T
             if pulls is not None:
                 pace = np.where(part.basis[part.ends, None], pulls / unit, pace)
-        names = self._names(part.ends)
         if not np.all(np.abs(LONG * STEP * pace) < 1.0):
             raise NoDerivative(f"{self._when()} {names} just touches: the instant has no derivative")
         if np.any(np.ptp(pace, axis=0) > APART * (1.0 + np.abs(pace).max(axis=0))):

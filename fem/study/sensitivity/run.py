@@ -165,24 +165,42 @@ class DifferentiatedStep(StepRun):
         return failed
 
     def _accept(self, kept: Ledger, rows: Ints | None, times: Floats, steps: Floats, chunk: Loading) -> None:
-        first, count = 0, len(steps)
+        first, count, limits = 0, len(steps), self._reached(kept, times[1:])[1]  # reached at the end alone
         if self.courses:
             from fem.study.sensitivity.ropes import pass_ropes
-        for k in (*sorted(each for each in self.courses if each < count), count):
+        whole = count - bool(limits.size)
+        for k in (*sorted(each for each in self.courses if each < count), whole):
             if k > first:
                 self.whole.differentiate(self, kept.kinematics[first:k], times[first : k + 1], steps[first:k], first)
-            if k < count:
+            if k in self.courses:
                 pass_ropes(self.whole, self, self.courses[k], times[k : k + 2], steps[k : k + 1], k)
             first = k + 1
+        if limits.size:
+            if whole in self.courses:
+                raise NoDerivative(f"step {self.number}: before {times[-1]:.9g} ropes change, and elements break")
+            from fem.study.sensitivity.breaks import break_at
+
+            its = self.whole, self, kept.kinematics[whole], times[whole:], steps[whole:], whole, limits
+            self.whole.late = break_at(*its)
         if len(self.kept_nodes) > len(self.nodes):
             shown = np.ascontiguousarray(kept.kinematics[:, :, : len(self.nodes)])
             kept = kept._replace(nodes=self.nodes, kinematics=shown)
         super()._accept(kept, rows, times, steps, chunk)
 
     def break_off(self, reached: Ints) -> bool:
-        if reached.size:
-            raise NoDerivative(f"step {self.number}: an element breaks; the derivatives of what follows are not known")
-        return False
+        """The shadows lose the same elements, each at its own instant, from the motion moved by the derivatives."""
+        if not reached.size:
+            return False
+        self.whole.hand_over()
+        super().break_off(reached)
+        assert self.whole.late is not None
+        for run, now in zip(self.whole.shadows, self.whole.late[1:].tolist(), strict=True):
+            run.progress.time = now
+            run.break_off(np.unique(run.breaks.elements[reached]))
+            if not self.clock.is_finished:
+                run.last.rebuild()
+        self.whole.go_on(self)
+        return True
 
 
 class Setting(NamedTuple):
@@ -205,12 +223,15 @@ class Differentiated(Run):
     parameters  name -> value;  scales (s,): |value| of each, 1 where it is zero
     series      the numbers over time that are kept: of the run, and of each shadow those that are computed from others
     asks        energies are among them
+    late        (1 + 4 s,) instants at which elements have broken, of the run and of each shadow; None: with which the
+                next increment does not begin
     rates       of each parameter, derivatives by p over |p| of those that the march itself computes
     """
 
     kind = DifferentiatedStep
     shadows: Sequence[Shadow]
     motion: Any = None
+    late: Floats | None = None
 
     def differentiate_by(
         self, reader: Reader, given: Mapping[str, float], parameters: Mapping[str, float], names: Sequence[str]
@@ -328,6 +349,28 @@ class Differentiated(Run):
         self.turn_to(step_run, pulls[0])
         self.is_first, self.of = True, self._recorded(step_run)
 
+    def go_on(self, step_run: StepRun) -> None:
+        """After elements have broken."""
+        if step_run.clock.is_finished:
+            ends = [step_run.clock.end, *(run.last.clock.end for run in self.shadows)]
+            if self.late is None or not np.array_equal(self.late, ends):
+                raise NoDerivative(f"step {step_run.number}: an element breaks at its end")
+            self.motion = self.joined([run.progress.motion for run in (self, *self.shadows)], self.motion)
+            self.late = None
+        else:
+            self._open(step_run)
+            self.is_first = False
+
+    def instants(self, step_run: StepRun, times: Floats, steps: Floats) -> list[tuple[Floats, Floats]]:
+        """Times (k + 1,) and increments (k,) of the run, and those of each shadow in their place."""
+        found = [(times, steps), *(run.instants(step_run, times, steps) for run in self.shadows)]
+        if self.late is not None:
+            starts, self.late = self.late[1:].tolist(), None
+            for place, start in enumerate(starts, 1):
+                its, dt = found[place]
+                found[place] = np.append(start, its[1:]), np.append(its[1] - start, dt[1:])
+        return found
+
     def joined(self, motions: Sequence[Motion], before: Any) -> Any:
         """The motion of the run and those of its shadows; slopes of what these have kept are those of ``before``."""
         found = packed(motions, self.width)
@@ -394,7 +437,7 @@ class Differentiated(Run):
     ) -> None:  # fmt: skip
         """Repeats accepted increments, which end at times[1:], with dual numbers.
         kinematics  (k, 3, n, 3) at their ends; first: number of the first one in its chunk"""
-        instants = [(times, steps), *(run.instants(step_run, times, steps) for run in self.shadows)]
+        instants = self.instants(step_run, times, steps)
         known, ends = (np.ascontiguousarray(kinematics[:, of].reshape(len(steps), -1)) for of in (0, 2))
         before, self.is_first = int(self.is_first), False
         is_timed = step_run.watched is not None  # then lengths of increments may have derivatives
