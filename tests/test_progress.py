@@ -177,8 +177,9 @@ def test_searches_tell_of_each_of_their_rounds():
     rounds = [[each for each in heard if each[1].startswith(f"round {n}: ")] for n in range(1, len(lines) + 1)]
     assert len(rounds) > 1 and all(map(rises, rounds)) and sum(map(len, rounds)) == len(heard)
     heard, tell = noted()
-    given = {"step": 2, "parameters": {"EA": 21000.0, "density": 1150.0}, "workers": 1, "progress": tell}
-    found = fem.fit("inputs/circled_weight.inp", ["inputs/circled_weight.csv"], {"Cd": (0.3, 4.0)}, **given)
+    given = {"step": 2, "parameters": {"EA": 21000.0}, "workers": 1, "progress": tell}
+    vary = {"density": (800.0, 1500.0), "Cd": (0.3, 4.0)}
+    found = fem.fit("inputs/circled_weight.inp", ["inputs/circled_weight.csv"], vary, **given)
     assert [text for _, text in heard] == [f"{n} runs" for n in range(1, found.search["runs"] + 1)]
     assert heard[0][0] == 1.0 and 0.5 in [share for share, _ in heard] and heard[-1][0] == 1.0
 

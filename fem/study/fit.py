@@ -190,16 +190,30 @@ class Runs:
             jobs = jobs[1:]
 
 
+class WithinTolerance(Exception):
+    """A step of the search would not lower the sum of squares by more than the tolerance."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Descent:
+    """Where a search ended: (p,) coordinates, sum of squares there."""
+
+    x: Floats
+    chi2: float
+    is_converged: bool
+
+
 class Misfit:
     """Weighted residuals of the n measurements that count, their derivatives, and how far both can be trusted.
 
     The step h of a one-sided difference balances its two errors, the noise of the numbers over h, and h/2 times the
     second derivative, which is estimated by the first one (per unit of the coordinate): h = sqrt(2 noise / slope). The
     noise is the change of the numbers by a tighter residual criterion. If the sum of squares does not decrease as the
-    derivatives predict, later differences are central, with larger steps.
+    derivatives predict, later differences are central, with larger steps. No run is made twice.
 
-    weight  (n,) one over sigma;  noise: (n,) of the numbers
-    checks  observed over predicted decrease of each step of the search
+    weight     (n,) one over sigma;  noise: (n,) of the numbers
+    tolerance  decrease of the sum of squares, as a fraction of it, below which a step is not worth its runs
+    checks     observed over predicted decrease of each step of the search
     """
 
     def __init__(
@@ -211,35 +225,42 @@ class Misfit:
         self.low, self.high, point = runs.box({one.name: one.low for one in runs.varied})
         self.weight, self.noise = np.ones((2, len(self.measured)))
         self.steps, self.checks, self.penalty = np.full(len(point), FIRST_STEP), list[float](), math.inf
-        self.is_central, self._coarser = False, 1.0
-        self._kept, self._slopes = dict[bytes, Floats](), dict[bytes, Floats]()
-        self._values = dict[bytes, list[Floats]]()
+        self.is_central, self._coarser, self.tolerance = False, 1.0, 0.0
+        self._values, self._slopes = dict[bytes, list[Floats]](), dict[bytes, Floats]()
+        self._steps = dict[bytes, Floats]()
         self._before: tuple[Floats, Floats, Floats] | None = None
+        self._has_failed = False
 
-    def differences(self, points: Sequence[Floats], tighter: bool = False) -> list[Floats]:
+    def differences(self, points: Sequence[Floats]) -> list[Floats]:
         """(n,) computed less measured values at some points, without weight; NaN where runs failed."""
-        found = self._runs.values(points, self._records, tighter)
-        return [np.concatenate(parts)[self._used] - self.measured for parts in found]
+        new = [point for point in points if point.tobytes() not in self._values]
+        for point, values in zip(new, self._runs.values(new, self._records) if new else (), strict=True):
+            self._values[point.tobytes()] = values
+        return [self._off(self._values[point.tobytes()]) for point in points]
+
+    def _off(self, values: Sequence[Floats]) -> Floats:
+        """(n,) numbers of the records less measured values, of those that count."""
+        return np.concatenate(values)[self._used] - self.measured
 
     def begin(self, point: Floats, measures_noise: bool = True) -> bool:
         """Measures the noise at a point; False: its runs fail."""
         self.steps, self.is_central, self._coarser = np.full(len(point), FIRST_STEP), False, 1.0
-        key = point.tobytes()
-        off = self._kept[key] if key in self._kept else self._off(point)
+        off = self._at(point)
         if not np.isfinite(off).all():
             return False
-        self._kept = {key: off}
         if not measures_noise:
             return True
-        [tight] = self.differences([point], tighter=True)
+        tight = self._off(self._runs.values([point], self._records, True)[0])
         floor = 1e-13 * np.abs(off + self.measured)
         self.noise = np.where(np.isfinite(tight), np.maximum(np.abs(tight - off), floor), 1e-6 * np.abs(self.measured))
         return True
 
-    def _off(self, point: Floats) -> Floats:
-        """``differences`` at one point."""
-        values = self._values[point.tobytes()] = self._found(point)
-        return np.concatenate(values)[self._used] - self.measured
+    def _at(self, point: Floats) -> Floats:
+        """``differences`` at one point, with derivatives where runs have them."""
+        key = point.tobytes()
+        if key not in self._values or (self._runs.has_gradients and key not in self._slopes):
+            self._values[key] = self._found(point)
+        return self._off(self._values[key])
 
     def _found(self, point: Floats) -> list[Floats]:
         """Numbers of the records at a point; keeps their derivatives by coordinates (n, p), where runs have them."""
@@ -268,12 +289,20 @@ class Misfit:
         """Sets other weights, and discards results of the old ones."""
         self.weight, self._before, self.penalty = weight, None, math.inf
 
+    def best(self) -> tuple[Floats, float]:
+        """The point of the last derivatives, and the sum of squares there."""
+        assert self._before is not None
+        point, residual, _ = self._before
+        return point, float(residual @ residual)
+
     def residuals(self, point: Floats) -> Floats:
-        """(n,) weighted residuals; a failed run counts as ten times the largest so far."""
-        key = point.tobytes()
-        if key not in self._kept:
-            self._kept[key] = self._off(point)
-        off = self.weight * self._kept[key]
+        """(n,) weighted residuals; a failed run counts as ten times the largest so far.
+        WithinTolerance: a step from the last derivatives has failed, and they predict no decrease by a shorter one."""
+        if self._before is not None and point.tobytes() not in self._values:
+            if self._has_failed and self._expected(point) < self.tolerance * self._before[1] @ self._before[1]:
+                raise WithinTolerance
+            self._has_failed = True  # until there are derivatives
+        off = self.weight * self._at(point)
         if (is_known := np.isfinite(off)).all():
             largest = 10.0 * max(1.0, float(np.abs(off).max()))
             self.penalty = largest if math.isinf(self.penalty) else max(self.penalty, largest)
@@ -291,7 +320,7 @@ class Misfit:
 
     def jacobian(self, point: Floats) -> Floats:
         """(n, p) derivatives of the residuals; a step that is wrong by more than a factor of 3 is changed."""
-        here = self.residuals(point)
+        here, self._has_failed = self.residuals(point), False
         values = ", ".join(f"{name}={value:.5g}" for name, value in self._runs.named(point).items())
         self._say(f"{self._runs.count} runs: {values}, sum of squares {here @ here:.5g}")
         self._judge(point, here)
@@ -309,13 +338,15 @@ class Misfit:
         self.steps = np.where(is_off, wanted, self.steps)
         if is_off.any():
             columns, _ = self._columns(point, here, self.is_central)
-        self._before = point.copy(), here, columns
+        self._before, self._steps[point.tobytes()] = (point.copy(), here, columns), self.steps.copy()
         return columns
 
     def central(self, point: Floats) -> tuple[Floats, Floats]:
-        """(n, p) derivatives, if they are differences central ones; (p,) second over first difference, or 0."""
+        """(n, p) derivatives, if they are differences central ones; (p,) second over first difference, or 0. Steps are
+        those of the last differences there, whose runs are one side."""
         if (exact := self._of_run(point)) is not None:
             return exact, np.zeros(len(point))
+        self.steps = self._steps.get(point.tobytes(), self.steps).copy()
         return self._columns(point, self.residuals(point), True)
 
     def _of_run(self, point: Floats) -> Floats | None:
@@ -327,13 +358,18 @@ class Misfit:
         """Compares the decrease of the sum of squares since the last derivatives with their prediction."""
         if self._before is None or np.array_equal(self._before[0], point):
             return
-        old, residual, columns = self._before
-        expected = residual @ residual - np.sum((residual + columns @ (point - old)) ** 2)
+        residual, expected = self._before[1], self._expected(point)
         if abs(expected) > 10.0 * np.linalg.norm(residual) * self.total_noise:
             self.checks.append(float((residual @ residual - here @ here) / expected))
             if not TRUSTED[0] <= self.checks[-1] <= TRUSTED[1]:
                 self._coarser *= 4.0 if self.is_central else 1.0
                 self.is_central = True
+
+    def _expected(self, point: Floats) -> float:
+        """Decrease of the sum of squares to a point that the last derivatives predict."""
+        assert self._before is not None
+        old, residual, columns = self._before
+        return float(residual @ residual - np.sum((residual + columns @ (point - old)) ** 2))
 
     def _columns(self, point: Floats, here: Floats, is_central: bool) -> tuple[Floats, Floats]:
         """As ``central``; 0 if there is only one side. A step at which both sides fail is shortened."""
@@ -685,11 +721,16 @@ def search(model: Model, runs: Runs, numbers: Numbers, given: Mapping[str, float
     sigma = np.array([its.measured[group].std() or 1.0 if group.any() else 1.0 for group in groups])
     sigma = np.array([given.get(name, guess) for name, guess in zip(numbers.names, sigma, strict=True)])
 
-    def descend(point: Floats) -> Any:
+    def descend(point: Floats) -> Descent:
         its.restart(1.0 / sigma[column])
         at_noise = its.total_noise / float(np.linalg.norm(its.residuals(point))) / len(used) ** 0.5
-        limits = {"ftol": min(max(1e-7, at_noise), 1e-2), "xtol": 1e-8, "max_nfev": MOST_TRIALS}
-        return least_squares(its.residuals, point, its.jacobian, (low, high), x_scale="jac", **limits)
+        its.tolerance = min(max(1e-7, at_noise), 1e-2)
+        limits = {"ftol": its.tolerance, "xtol": 1e-8, "max_nfev": MOST_TRIALS}
+        try:
+            end = least_squares(its.residuals, point, its.jacobian, (low, high), x_scale="jac", **limits)
+        except WithinTolerance:
+            return Descent(*its.best(), True)
+        return Descent(end.x, 2.0 * float(end.cost), end.status > 0)
 
     others: list[Floats] = []
     if starts > 1:
@@ -699,9 +740,9 @@ def search(model: Model, runs: Runs, numbers: Numbers, given: Mapping[str, float
     ends = [descend(point) if its.begin(point) else None for point in (first, *others)]
     if not any(ends):
         raise NoConvergence(f"the runs fail at all starts of the fit; the first: {runs.first_failure}")
-    rows = [(*runs.named(end.x).values(), 2.0 * end.cost) if end else (np.nan,) * (len(low) + 1) for end in ends]
+    rows = [(*runs.named(end.x).values(), end.chi2) if end else (np.nan,) * (len(low) + 1) for end in ends]
     ended = Columns(dict(zip((*runs.named(first), "chi2"), np.array(rows).T, strict=True)))
-    best = min((end for end in ends if end), key=lambda end: float(end.cost))
+    best = min((end for end in ends if end), key=lambda end: end.chi2)
     its.begin(best.x, not runs.has_gradients)  # without differences the noise at the start tells enough
     for _ in range(MOST_PASSES):
         off, before = its.residuals(best.x) * sigma[column], sigma.copy()
@@ -717,7 +758,7 @@ def search(model: Model, runs: Runs, numbers: Numbers, given: Mapping[str, float
 
 
 def conclusion(
-    runs: Runs, numbers: Numbers, given: Mapping[str, float], its: Misfit, sigma: Floats, best: Any, starts: Columns
+    runs: Runs, numbers: Numbers, given: Mapping[str, float], its: Misfit, sigma: Floats, best: Descent, starts: Columns
 ) -> Fit:
     """Intervals, test with the measurements left out, and notices."""
     column, varied = numbers.column[numbers.is_used], runs.varied
@@ -771,18 +812,20 @@ def conclusion(
         dict(zip(numbers.names, sigma.tolist(), strict=True)),
         told(runs, its, best, starts, ends_at, bent),
     )
-    kept = search, best.status > 0, tuple(notices)
+    kept = search, best.is_converged, tuple(notices)
     return Fit(values, found_table, correlation, tuple(words), sigmas, rms, Columns(compared), starts, *kept)
 
 
-def told(runs: Runs, its: Misfit, best: Any, starts: Columns, bound: Mapping[str, str], bent: Floats) -> Iterator[str]:
+def told(
+    runs: Runs, its: Misfit, best: Descent, starts: Columns, bound: Mapping[str, str], bent: Floats
+) -> Iterator[str]:
     """Notices."""
     for (name, which), ratio in zip(bound.items(), bent, strict=True):
         if which:
             yield f"{name} is at its {which} bound: it has no interval, and the intervals of the others hold it there"
         elif ratio > ROUGH:
             yield f"the response to {name} is rough or strongly curved: its interval is uncertain"
-    if best.status <= 0:
+    if not best.is_converged:
         yield f"the search was ended after {MOST_TRIALS} trials: the values are the best so far"
     if count := runs.failures.total():
         yield f"{count} runs failed (the first: {runs.first_failure}); each counted as ten times the largest residual"

@@ -87,6 +87,40 @@ def test_a_linear_parameter_has_the_interval_of_linear_regression(deck):
     assert found.is_converged and found.rms["U1_n2"][0] == pytest.approx(np.sqrt(np.mean((y - best * x) ** 2)))
 
 
+def test_no_run_is_made_twice(deck, monkeypatch):
+    """Not where sigmas change between descents, nor for the derivatives at the end."""
+    made: list[tuple[bool, bytes]] = []
+    values = Runs.values
+
+    def noted(its, points, records, tighter=False):
+        made.extend((tighter, point.tobytes()) for point in points)
+        return values(its, points, records, tighter)
+
+    monkeypatch.setattr(Runs, "values", noted)
+    both = record() | {"T_e1": TIME * 3.0 + 5.0 * ERRORS[::-1]}
+    fem.fit(deck, [both], {"P": (-10.0, 10.0), "E": (50.0, 200.0)}, starts=2, workers=1)
+    assert len(made) == len(set(made))
+
+
+@pytest.mark.parametrize("frequency", [1e4, 1.1e5, 1.3e6])
+def test_a_rough_response_is_fitted_in_few_runs(deck, monkeypatch, frequency):
+    """u = P x and ripples of the size of its errors, of which the noise tells: after a failed step those that gain
+    less than noise are not tried, and the interval is that of linear regression, by steps that suit the noise."""
+    values = Runs.values
+
+    def rippled(its, points, records, tighter=False):
+        ripples = [6e-4 * np.sin(frequency * point[0] * np.arange(1, 10) + tighter) for point in points]
+        found = values(its, points, records, tighter)
+        return [[row + by for row in rows] for rows, by in zip(found, ripples, strict=True)]
+
+    monkeypatch.setattr(Runs, "values", rippled)
+    found = fem.fit(deck, [record()], {"P": (-10.0, 10.0)}, workers=1)
+    assert found.search["runs"] <= 16 and found.search["difference steps"]["P"] > 0.01 and not found.undetermined
+    x, residual = TIME / 50.0, found.residuals["residual"]
+    std = np.sqrt(np.sum(residual**2) / (len(x) - 1) / (x @ x) * len(x) / found.table["effective"][0])
+    assert found.table["std"][0] == pytest.approx(std, rel=0.02)
+
+
 def test_a_logarithm_gives_the_same_value_and_a_positive_interval(deck):
     linear = fem.fit(deck, [record()], {"P": (0.5, 4.9)})
     log = fem.fit(deck, [record()], {"P": (0.1, 10.0)})
@@ -293,6 +327,9 @@ def test_derivatives_of_the_runs_find_the_same_in_fewer(deck, monkeypatch):
         if len(vary) == 1:
             assert exact.parameters["P"] == pytest.approx(by_runs.parameters["P"], rel=1e-6)
             assert exact.table["std"][0] == pytest.approx(by_runs.table["std"][0], rel=1e-4)
+    measured.clear()
+    fem.fit(deck, [record()], {"P": (0.1, 10.0)}, gradients=True, starts=2)
+    assert measured == [False, True, True]  # all points at once, and the noise at both starts
 
 
 @pytest.mark.long

@@ -26,7 +26,8 @@ MEMORIES = {"independent errors": 0.0, "errors correlated by 0.8": 0.8}
 BINOMIAL = "of 300 intervals that are independent between fits, 0.95 +- 0.0126 (binomial), about twice that"
 CHAIN = {"Cd": (1.0, 6.0), "Ca": (1.0, 10.0), "mu": (0.05, 1.0)}
 MESH = {"turns": 6.0, "dt": 0.0003125}
-"""About an hour; with 4 turns and 0.0025 s (six minutes) largest forces are too rough: 2.3 N of what is left out."""
+"""A quarter of an hour of processor time; with 4 turns and 0.0025 s (three minutes) largest forces are too rough: 1.9 N
+of what is left out."""
 CABLEDYN = "CableDyn at nominal values, all runs: 1.58 N"
 
 
