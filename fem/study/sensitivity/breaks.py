@@ -1,7 +1,7 @@
 """Derivatives through instants at which elements break.
 
 An element breaks at the end of the increment in which its tension or strain reaches a limit: the instant of a run moves
-with a parameter by whole increments, and its numbers jump there. Differentiated is the motion that these runs are
+with a parameter by whole increments, and its numbers jump there. DualRun is the motion that these runs are
 samples of: the limit is reached at an instant t with dt/dp = -g_p/(dg/dt), g being the tension less the limit, as where
 ropes change (``ropes``). In statics, and where a deck says when an element breaks, the end of the increment is the
 instant.
@@ -16,29 +16,29 @@ from fem.errors import listed
 from fem.solve.ropes.instants import NONE
 from fem.solve.step_run import StepRun
 from fem.study.sensitivity.duals import OFFSETS, NoDerivative, copied, slopes
-from fem.study.sensitivity.ropes import NOW, Differentiated, Passage, Stretch
+from fem.study.sensitivity.ropes import NOW, Crossing, DualRun, Episode
 
 VALUES = 2
 """Place of the values of elements among the arrays of rows."""
 
 
 def break_at(
-    whole: Differentiated, step_run: StepRun, kinematics: Floats, times: Floats, steps: Floats, first: int, limits: Ints
+    whole: DualRun, step_run: StepRun, kinematics: Floats, times: Floats, steps: Floats, first: int, limits: Ints
 ) -> Floats:
     """Differentiates an increment from times[0] to times[1] at whose end limits are reached; its row is that before
     elements break. Returns the instants (1 + 4 s,) of the run and of each shadow.
 
     kinematics  (3, n, 3) at its end;  first: its number in its chunk
     """
-    passage, u, a = Breaking(whole, step_run, times, steps), kinematics[0].ravel(), kinematics[2].ravel()
-    part = Stretch(NONE > 0, float(steps[0]), u, a, np.zeros(0), NONE)
-    return passage.to_limits(part, limits, step_run.progress.increment + first)
+    crossing, u, a = Breaking(whole, step_run, times, steps), kinematics[0].ravel(), kinematics[2].ravel()
+    part = Episode(NONE > 0, float(steps[0]), u, a, np.zeros(0), NONE)
+    return crossing.to_limits(part, limits, step_run.progress.increment + first)
 
 
-class Breaking(Passage):
+class Breaking(Crossing):
     """An increment at whose end elements break."""
 
-    def to_limits(self, part: Stretch, limits: Ints, number: int) -> Floats:
+    def to_limits(self, part: Episode, limits: Ints, number: int) -> Floats:
         """See ``break_at``. number: of the increment before"""
         whole, begun = self.whole, copied(self.whole.motion)
         before, whole.is_first = int(whole.is_first), False

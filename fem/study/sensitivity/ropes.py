@@ -1,8 +1,8 @@
 """Derivatives through instants at which ropes and stops go slack or taut, with impacts.
 
-An increment with such instants is a sequence of stretches, in which no rope changes, and of turns between them. A
-stretch that a turn ends lasts until a number g is zero: the pull of a rope that goes slack, the gap of one that becomes
-taut. With g0 its derivative at the end of a stretch whose duration t is fixed, and g1 that at the end of one with
+An increment with such instants is a sequence of episodes, in which no rope changes, and of turns between them. An
+episode that a turn ends lasts until a number g is zero: the pull of a rope that goes slack, the gap of one that becomes
+taut. With g0 its derivative at the end of an episode whose duration t is fixed, and g1 that at the end of one with
 dt/dp = T, a time of any size,
 
     dt/dp = -T g0/(g1 - g0)
@@ -35,7 +35,7 @@ from fem.solve.step_system import loading_at
 from fem.study.sensitivity.duals import OFFSETS, STEP, NoDerivative, copied, empty
 
 
-class Differentiated(Protocol):
+class DualRun(Protocol):
     """The run that an increment belongs to (``run.Differentiated``)."""
 
     parameters: dict[str, float]
@@ -68,12 +68,12 @@ APART = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Stretch:
+class Episode:
     """Part of an increment in which no rope changes.
 
     basis (r,)  ropes that the march keeps taut;  dt: how long it is;  u, a, multiplier: at its end
     ends        ropes whose change ends it; none: the end of the increment does
-    early       the stretch from the same start by which the pull of a rope that goes slack at once is interpolated
+    early       the episode from the same start by which the pull of a rope that goes slack at once is interpolated
     """
 
     basis: Flags
@@ -82,7 +82,7 @@ class Stretch:
     a: Floats
     multiplier: Floats
     ends: Ints
-    early: Stretch | None = None
+    early: Episode | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,18 +102,18 @@ class Turn:
     motion: Motion
 
 
-Course: TypeAlias = list[Stretch | Turn]
+Course: TypeAlias = list[Episode | Turn]
 
 
 class FollowedEvents(Events):
     """Ropes of a dynamic step.
 
-    course      stretches and turns of the last increment in which ropes have changed, while that ``is_open``
+    course      episodes and turns of the last increment in which ropes have changed, while that ``is_open``
     trouble_of  why that increment has no derivatives, or nothing
     """
 
     is_open, no_derivative = False, ""
-    early: Stretch | None = None
+    early: Episode | None = None
 
     def advance(self, begin: float, end: float, dt: float) -> Ledger:
         self.course: Course = []
@@ -140,21 +140,21 @@ class FollowedEvents(Events):
         def and_keep(piece: Piece) -> Read:
             dt = piece.chunk.dt.item(0)
             if self.is_open and abs(dt - self._short) <= APART * dt:
-                self.early = self._stretch(dt, NONE)
+                self.early = self._episode(dt, NONE)
             return read(piece)
 
         return super().trial(begin, end, and_keep, start, again)
 
-    def _stretch(self, dt: float, ends: Ints, early: Stretch | None = None) -> Stretch:
+    def _episode(self, dt: float, ends: Ints, early: Episode | None = None) -> Episode:
         motion = self.step_run.progress.motion
         at_end = motion.u.copy(), motion.a.copy(), motion.multiplier.copy()
-        return Stretch(self.states.basis.copy(), dt, *at_end, ends, early)
+        return Episode(self.states.basis.copy(), dt, *at_end, ends, early)
 
     def _march(self, piece: Piece, ropes: Ropes, is_trial: bool = False) -> Piece:
         dt = float(piece.chunk.dt[0])
         piece = super()._march(piece, ropes, is_trial)
         if self.is_open and not is_trial and piece.control[CONTROL.increment] == 1:
-            self.course.append(self._stretch(dt, self.ends, self.early if len(self.ends) else None))
+            self.course.append(self._episode(dt, self.ends, self.early if len(self.ends) else None))
             self.ends = NONE
         return piece
 
@@ -186,7 +186,7 @@ class FollowedSet(ActiveSet):
     def advance(self, begin: float, end: float, dt: float) -> Ledger:
         kept, motion = super().advance(begin, end, dt), self.step_run.progress.motion
         at_end = motion.u.copy(), motion.a.copy(), motion.multiplier.copy()
-        self.course: Course = [Stretch(self.taut.copy(), dt, *at_end, NONE)]
+        self.course: Course = [Episode(self.taut.copy(), dt, *at_end, NONE)]
         return kept
 
 
@@ -196,17 +196,15 @@ def followed(step_run: StepRun, stages: Stages) -> tuple[Events | None, ActiveSe
     return (FollowedEvents(step_run, stages), None) if is_dynamic else (None, FollowedSet(step_run, stages))
 
 
-def pass_ropes(
-    whole: Differentiated, step_run: StepRun, course: Course, times: Floats, steps: Floats, first: int
-) -> None:
+def pass_ropes(whole: DualRun, step_run: StepRun, course: Course, times: Floats, steps: Floats, first: int) -> None:
     """Differentiates an increment in which ropes change, from times[0] to times[1]; first: its number in its chunk."""
     now = step_run.progress.increment + first
-    passage = Passage(whole, step_run, times, steps)
+    crossing = Crossing(whole, step_run, times, steps)
     if whole.is_first:
         whole.is_first = False
-        whole.note(*passage.row(now), step_run)
-    passage.run(course)
-    whole.note(*passage.row(now + 1), step_run)
+        whole.note(*crossing.row(now), step_run)
+    crossing.run(course)
+    whole.note(*crossing.row(now + 1), step_run)
 
 
 def hold(its: Events, motion: Motion, now: float) -> None:
@@ -218,7 +216,7 @@ def hold(its: Events, motion: Motion, now: float) -> None:
         its.instant(motion, now, basis).hold()
 
 
-def leave(whole: Differentiated, step_run: StepRun) -> None:
+def leave(whole: DualRun, step_run: StepRun) -> None:
     """The motions of the shadows at the end of a step, with which their next step begins."""
     for run in whole.shadows:
         if step_run.events and isinstance(its := run.last.watched, Events):
@@ -226,7 +224,7 @@ def leave(whole: Differentiated, step_run: StepRun) -> None:
             hold(its, run.progress.motion, run.last.clock.end)
 
 
-class Passage:
+class Crossing:
     """An increment in which ropes change.
 
     now, end (1 + 4 s,)  present time, and the end of the increment, of the run and of each shadow
@@ -235,7 +233,7 @@ class Passage:
 
     error: Floats | float = 0.0
 
-    def __init__(self, whole: Differentiated, step_run: StepRun, times: Floats, steps: Floats) -> None:
+    def __init__(self, whole: DualRun, step_run: StepRun, times: Floats, steps: Floats) -> None:
         self.whole, self.step_run = whole, step_run
         its = np.array([each for each, _ in whole.instants(step_run, times, steps)])
         self.now: Floats = its[:, 0]
@@ -251,7 +249,7 @@ class Passage:
                 self._turn(part)
             else:
                 self.whole.turn_to(self.step_run, part.basis)
-                self.now = self._stretch(part)
+                self.now = self._episode(part)
         if np.abs(self.now - self.end).max() > NOW * self.step_run.clock.dt:
             raise NoDerivative(f"{self._when()} a rope changes at the end of this increment")
 
@@ -264,12 +262,12 @@ class Passage:
         found[0][0, ROW.error] = self.error
         return found, number, instants
 
-    def _march(self, part: Stretch, steps: Floats) -> None:
+    def _march(self, part: Episode, steps: Floats) -> None:
         """steps (1 + 4 s,)"""
         instants = [(np.array([t, t + dt]), np.array([dt])) for t, dt in zip(self.now, steps, strict=True)]
         self.error = self.whole.march(self.step_run, instants, part.u[None], part.a[None], 0, True)[0][0, ROW.error]
 
-    def _stretch(self, part: Stretch) -> Floats:
+    def _episode(self, part: Episode) -> Floats:
         """Times (1 + 4 s,) at its end."""
         whole = self.whole
         if not len(part.ends):
@@ -285,9 +283,9 @@ class Passage:
         return self._until(part, begun, lambda: self._off(part), self._names(part.ends), pulls)
 
     def _until(
-        self, part: Stretch, begun: Any, off: Callable[[], Floats], names: str, pulls: Floats | None = None
+        self, part: Episode, begun: Any, off: Callable[[], Floats], names: str, pulls: Floats | None = None
     ) -> Floats:
-        """Times (1 + 4 s,) at the end of a stretch from ``begun`` that lasts until numbers are zero: ``off`` are their
+        """Times (1 + 4 s,) at the end of an episode from ``begun`` that lasts until numbers are zero: ``off`` are their
         derivatives (n, s) in the present motion, which is that after a fixed time."""
         whole, still, g0, unit = self.whole, self.whole.motion, off(), LONG * self.step_run.clock.dt
         self._begin(begun)
@@ -311,8 +309,8 @@ class Passage:
         self.whole.motion = copied(motion)
         self.whole.setting.room.state.array[:] = motion.state.array
 
-    def _early(self, part: Stretch, early: Stretch) -> Floats:
-        """(ropes, s) dt/dp of pulls that are interpolated between now and the end of a stretch ``early``."""
+    def _early(self, part: Episode, early: Episode) -> Floats:
+        """(ropes, s) dt/dp of pulls that are interpolated between now and the end of an episode ``early``."""
         whole, own = self.whole, slice(0, 1 + self.count)
         at = self.step_run.watched.ropes.bars[part.ends]  # type: ignore[union-attr]
         now = whole.motion.multiplier.array[at, own].copy()
@@ -321,8 +319,8 @@ class Passage:
         with np.errstate(all="ignore"):
             return np.asarray(-(now + part.dt * change)[:, 1:] / change[:, :1])
 
-    def _off(self, part: Stretch) -> Floats:
-        """(ropes, s) derivatives of the numbers that are zero at the end of a stretch."""
+    def _off(self, part: Episode) -> Floats:
+        """(ropes, s) derivatives of the numbers that are zero at the end of an episode."""
         whole, watched, own = self.whole, self.step_run.watched, slice(1, 1 + self.count)
         assert watched
         ropes, bars = watched.ropes.bars[part.ends], whole.setting.problem.bars
