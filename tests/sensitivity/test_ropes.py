@@ -13,7 +13,7 @@ from fem.compiled.choice import is_plain
 from fem.study.sensitivity.duals import NoDerivative
 from fem.study.tracks import tracked
 
-pytestmark = pytest.mark.skipif(is_plain(), reason="dual numbers need our own compiler")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(is_plain(), reason="dual numbers need our own compiler")]
 BALLS = """*PARAMETER
 c = 0.7
 h = 0.9
@@ -162,7 +162,6 @@ DRAG = "*DLOAD\nSOFT, FDD, 1., 0.05, 1.2\nSOFT, FI, 1., 0.05, 2., 1.\n"
 WET = NET.replace("*AMPLITUDE, NAME=SHAKE", WATER).replace("*DLOAD\n", DRAG)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("net", "by"), [(NET, ["F", "m", "A"]), (NET, ["c", "w", "EA"]), (WET, ["c", "m"])])
 def test_derivatives_go_on_from_statics_through_impacts_to_the_next_step(net, by):
     names = ["U1_n3", "U3_n4", "T_e2", "E_e3", "RF3_n1", "kinetic", "external_work", "dissipated"]
@@ -173,7 +172,6 @@ def test_derivatives_go_on_from_statics_through_impacts_to_the_next_step(net, by
         assert (off <= tolerance * size).all(), (name, off / size)
 
 
-@pytest.mark.long
 def test_a_rope_goes_slack_just_after_the_start_of_an_increment():
     """Its pull is interpolated then: 2e-4 s after 39.893 s, with increments of 0.083 s."""
     text, names = Path("inputs/string_pendulum_rope.inp").read_text(), ["U1_n2", "U3_n2", "V1_n2"]
