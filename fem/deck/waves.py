@@ -470,3 +470,9 @@ def check_vessels(draft: Draft, bodies: tuple[RigidBody, ...]) -> None:
                 draft.notice(f"{what}: they move the vessel {how}")
         if body.node in turned:
             draft.notice(f"rotations of *BOUNDARY add to those by RAO {own.name}, whose heading stays {body.heading:g}")
+        if len(sea) and body.rotation == "RPY" and body.heading % 180.0:
+            draft.notice(
+                f"RAO {own.name} turns the vessel about the axes of the model one after the other (ROTATION=RPY, the "
+                "default), and its bow is not along x: products of its angles differ if the whole model is turned; "
+                "ROTATION=VECTOR avoids that"
+            )

@@ -132,7 +132,7 @@ def find_twists(model: Any) -> Twists | None:
             why = "COUPLING couples its tension with its torsion"
         elif any(section.second for section in its):
             why = "its section is not round"
-        elif bent[its_angles].any():
+        elif bent[its_angles].any() and any(section.torsion for section in its):  # without J it is straight at rest
             why = "it is bent at rest"
         if why and missing >= 0:
             raise NoTwist(f"{why}, and it has no torsion constant J: it would spin freely", missing)

@@ -648,3 +648,17 @@ def test_a_body_that_turns_about_an_oblique_line_is_a_clamp_that_turns():
     assert np.abs(clamped).max() > 0.1
     for q in (np.eye(3), Rotation.from_rotvec([0.4, -1.1, 0.7]).as_matrix()):
         assert np.abs(moved_by(q, True) - clamped).max() < 1e-13
+
+
+def test_a_line_without_torsion_moves_beside_one_that_twists_as_it_does_alone():
+    """Lines without J are straight at rest, however they are drawn; beside a line with J they were refused."""
+    hose = (
+        "*NODE\n21, 0., 5., 0.\n29, 3., 5., 0.\n*NGEN, LINE=CATENARY\n21, 29, 1, 3.5\n*ELEMENT, TYPE=B31\n21, 21, 22\n"
+        "*ELGEN, ELSET=HOSE\n21, 8\n*BEAM GENERAL SECTION, ELSET=HOSE, DENSITY=1.\n1., 0.01, 0., 0.01, 0.\n\n1000.\n"
+        "*NSET, NSET=HELD\n21, 29\n*NSET, NSET=HOSE, GENERATE\n21, 29\n*BOUNDARY\nHELD, PINNED\n"
+    )
+    step = "*STEP, NLGEOM\n*STATIC\n1., 1.\n*CONTROLS, RESI_GLOB_RELA=1e-11\n*DLOAD\n, GRAV, 1., 0., 0., -1.\n"
+    step += "*NODE PRINT, NSET=HOSE\nU, SK\n*END STEP\n"
+    alone, beside = (fem.run(fem.parse_deck(text)) for text in (hose + step, rod(more=hose, steps=step)))
+    for name in ("U", "SK"):
+        assert beside.of_node(25, name) == pytest.approx(alone.of_node(25, name), rel=1e-8, abs=1e-10)

@@ -252,6 +252,15 @@ def test_a_calm_sea_and_a_turned_vessel_are_told():
     assert any("rotations of *BOUNDARY add" in text for text in model.notices)
 
 
+@pytest.mark.parametrize(("heading", "is_told"), [
+    (", HEADING=-30", True), (", HEADING=-30, ROTATION=VECTOR", False), ("", False), (", ROTATION=RPY", False),
+])  # fmt: skip
+def test_angles_that_follow_one_another_about_the_axes_of_the_model_are_told(heading, is_told):
+    """Rz(y) Ry(p) Rx(r) of angles about the axes of the vessel and of the model differ, unless these are the same."""
+    told = [notice for notice in model_of(PLAIN, heading).notices if "differ if the whole model is turned" in notice]
+    assert len(told) == is_told
+
+
 def test_phases_of_round_off_are_no_mistake():
     """WAMIT computes with single precision: what is nothing has any phase (yaw of a round hull, MSS's cylinder.4)."""
     lines = "5, 0, 3, 0.9, -30, 0.779423, -0.45\n5, 0, 6, 1.485794E-11, 90, -1.760380E-12, 1.475328E-11\n"
