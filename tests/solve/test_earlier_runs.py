@@ -277,7 +277,7 @@ def test_the_earlier_deck_and_its_includes_are_files_of_the_new_one() -> None:
 FAIRLEADS = read_deck(Path(__file__).parents[2] / "inputs" / "driven_fairleads.inp")
 CHANGEABLE = {
     "amplitudes", "heading", "time_points", "files", "digest", "restart_every", "parameters", "inherited", "notices",
-    "steps", "earlier", "extensions", "failures", "source", "driven", "laid", "text", "found",
+    "steps", "earlier", "extensions", "failures", "source", "driven", "laid", "text", "given", "found",
 }  # fmt: skip
 """Fields of a model that may differ in a run that goes on from another one."""
 

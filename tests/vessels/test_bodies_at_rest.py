@@ -153,3 +153,48 @@ def test_a_buoy_on_legs_drawn_straight_is_where_laid_legs_hold_it(seed):
     (found, expected) = (run_text(deck).positions(1)[-1] for deck in decks)
     assert np.abs(expected).max() > 0.1  # away from where it is drawn
     assert found == pytest.approx(expected, abs=1e-5)
+
+
+TURNS = """*NODE, NSET=ALL
+1, 0., 0., 0.
+10, 0., 0.2, -3.
+11, -0.5, 0., -2.
+12, 0.5, 0., -2.
+*ELEMENT, TYPE=T3D2, ELSET=LINE
+1, 1, 11
+2, 1, 12
+*ELEMENT, TYPE=MASS, ELSET=M
+30, 10
+*ELEMENT, TYPE=ROTARYI, ELSET=I
+35, 10
+*NSET, NSET=PINS
+11, 12
+*MASS, ELSET=M
+20.
+*ROTARY INERTIA, ELSET=I
+5., 8., 4.
+*RIGID BODY, REF NODE=10, PIN NSET=PINS
+*MATERIAL, NAME=R
+*ELASTIC
+2e5
+*NO COMPRESSION
+*SOLID SECTION, ELSET=LINE, MATERIAL=R, STRAIN=ENGINEERING
+1.
+*BOUNDARY
+1, 1, 3
+*STEP, NLGEOM, INC=1000
+*STATIC
+0.1, 1.
+*DLOAD
+M, GRAV, 9.81, 0., 0., -1.
+*END STEP
+"""
+
+
+def test_a_body_that_turns_without_resistance_is_said_to_be_neutral():
+    """Two lines from one support: the body can turn about the vertical, and does by round-off. From two supports it
+    cannot."""
+    assert any("is neutral: the rigid body of node 10" in notice for notice in run_text(TURNS).notices)
+    held = TURNS.replace("10, 0., 0.2, -3.", "2, 0.3, 0, 0\n10, 0., 0.2, -3.").replace("2, 1, 12", "2, 2, 12")
+    held = held.replace("*BOUNDARY\n", "*BOUNDARY\n2, 1, 3\n")
+    assert not any("neutral" in notice for notice in run_text(held).notices)

@@ -64,13 +64,39 @@ def instability_notice(stage: StepSystem, known: int | None) -> str:
     is_pressed = np.any(work.tangent.bar_tangent[GEOMETRIC] < 0.0) or np.any(work.tangent.bar_tangent[ALPHA] < 0.0)
     if known is None and not (is_pressed or has_bodies):
         return ""
-    count = Spectrum(static_tangent(stage)).negative if known is None else known
+    tangent = static_tangent(stage) if known is None or has_bodies else None
+    count = Spectrum(tangent).negative if known is None else known
     if count <= 0:
-        return ""
+        return neutral_notice(stage, tangent) if has_bodies else ""
     return (
         f"the equilibrium at the end of the step is unstable: its stiffness is negative in {count} direction"
         f"{'s' if count > 1 else ''} ({'a body topples' if has_bodies else 'bars in compression buckle'}); the real "
         "structure will not stay there"
+    )
+
+
+NEUTRAL = 1e-11
+"""Stiffness of a mode over that of its parts, without signs, below which it is round-off."""
+
+
+def neutral_notice(stage: StepSystem, tangent: Sparse) -> str:
+    """Notice of a free body that stands where round-off has put it: the parts of the stiffness in its softest mode cancel
+    each other. tangent: static"""
+    from scipy.sparse import eye_array
+    from scipy.sparse.linalg import splu
+
+    x, shift = start_vector(tangent.shape[0]), 1e-11 * float(np.abs(tangent.data).max())
+    factor = splu((tangent + shift * eye_array(len(x))).tocsc())
+    for _ in range(6):
+        x = factor.solve(x)
+        x /= np.abs(x).max()
+    if abs(x @ (tangent @ x)) > NEUTRAL * (np.abs(x) @ (abs(tangent) @ np.abs(x))):
+        return ""
+    dofs = stage.tangent.independent
+    name = stage.system.name_dof(int(dofs[int(np.abs(x[: len(dofs)]).argmax())]))
+    return (
+        f"the equilibrium at the end of the step is neutral: {name} can move or turn without resistance, and is where "
+        "round-off has put it; hold it (*BOUNDARY), or give it what holds the real one"
     )
 
 
