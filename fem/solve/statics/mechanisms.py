@@ -80,8 +80,8 @@ NEUTRAL = 1e-11
 
 
 def neutral_notice(stage: StepSystem, tangent: Sparse) -> str:
-    """Notice of a free body that stands where round-off has put it: the parts of the stiffness in its softest mode cancel
-    each other. tangent: static"""
+    """Notice of a free body that stands where round-off has put it: the parts of the stiffness in its softest mode
+    cancel each other. tangent: static"""
     from scipy.sparse import eye_array
     from scipy.sparse.linalg import splu
 
