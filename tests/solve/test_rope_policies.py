@@ -192,8 +192,8 @@ def groups_of_nothing() -> Any:
 def test_messages_name_six_ropes():
     step_run = SimpleNamespace(system=SimpleNamespace(name_bar=str))
     watched = bare(Watched, step_run=step_run, ropes=SimpleNamespace(bars=np.arange(9)))
-    assert watched._names(np.arange(9) < 6) == "0, 1, 2, 3, 4, 5"
-    assert watched._names(np.arange(9) < 8) == "0, 1, 2, 3, 4, 5 and 2 more"
+    assert watched.names(np.arange(9) < 6) == "0, 1, 2, 3, 4, 5"
+    assert watched.names(np.arange(9) < 8) == "0, 1, 2, 3, 4, 5 and 2 more"
 
 
 def test_stages_of_64_states_are_kept():
