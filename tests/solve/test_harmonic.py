@@ -81,7 +81,7 @@ def test_springs_and_dashpots_of_dofs() -> None:
     np.testing.assert_allclose(of_element(history, 2), 2.0j * w * u[:, 0], rtol=1e-9)
 
 
-@pytest.mark.parametrize("strain", ["GREEN", "LOG", "ENGINEERING", "GREEN without NLGEOM"])
+@pytest.mark.parametrize("strain", ["GREEN", "LOG", "ENGINEERING", "GREEN without NLGEOM", "LOG without NLGEOM"])
 def test_slow_responses_of_stretched_bars_are_derivatives_of_statics(strain: str) -> None:
     """E, S, N and T of two bars that are stretched and turned by a fifth: central difference of two static states.
     Without NLGEOM: of bars shorter than their distance at the start."""
