@@ -312,3 +312,11 @@ def test_the_largest_tension_of_all_makes_the_final_state():
         most = max(largest(row.initial.shape), largest(row.final.shape))
         assert cells[head.index("tension [% RTS]")] == pytest.approx(100.0 * most / line.section.strength, rel=1e-12)
     assert any(largest(row.initial.shape) > largest(row.final.shape) * (1.0 + 1e-6) for row in line.rows)
+
+
+def test_ice_of_nesc_weighs_57_pounds_per_cubic_foot():
+    """913 kg/m3 without a density of its own; 1 lb = 0.45359237 kg."""
+    case = {"temperature [F]": 0, "ice [in]": 1, "tension limit [lb]": 9000}
+    given = [case | {"ice density [lb/ft3]": 57}, case]
+    found = [fem.sag_tension([each], section="drake", spans=[150]).rows[0].condition.ice_density for each in given]
+    assert found == pytest.approx([57.0 * 0.45359237 / FOOT**3] * 2, rel=1e-4)
