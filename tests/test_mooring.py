@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -105,6 +106,16 @@ def test_fine_lines_on_a_hard_bottom_have_the_stiffness_of_moorpy(system, tmp_pa
     assert found.rest.stiffness[2, 2] == pytest.approx(HEAVE[name], rel=1e-3)
 
 
+def test_what_does_not_lie_on_the_seabed_hangs_from_the_vessel(tmp_path):
+    """Statics of the part above: its weight in water is the vertical pull, whatever the bars (113.35 kg/m, 0.0766 m
+    thick, 835.35 m of it). What lies does not lift the anchor."""
+    weight = (113.35 - 1025.0 * math.pi / 4.0 * 0.0766**2) * 9.80665
+    for state in ((found := moored(tmp_path, OC4, 20, "3.0e9", at=[as_vector(TURNED)])).rest, *found.others):
+        assert state.lines[:, 6] == pytest.approx(835.35 + state.ends[:, 2] / weight, abs=0.02)
+        assert (state.lines[:, 5] == 0.0).all()
+        assert state.lines[:, 4] == pytest.approx(np.hypot(*state.ends[:, :2].T), rel=1e-6)  # no friction
+
+
 def test_the_stiffness_is_the_derivative_of_forces_and_moments(tmp_path):
     """That of the discrete line by differences of 1 mm, the interpolated one by the force over heights of 20 m."""
     base, step = np.array([4.0, -7.0, 1.0, 0.05, 0.1, 0.2]), np.array([1e-3] * 3 + [1e-5] * 3)
@@ -178,6 +189,18 @@ def test_two_bars_have_the_stiffness_of_a_textbook():
         )
 
 
+@pytest.mark.parametrize("height", [-5.0, 5.0])
+def test_an_anchor_is_lifted_by_a_line_from_above_only(height):
+    """By T sin of its slope, T = E A (l - L)/L."""
+    text = BARS.replace("12, 10., 2., 0.", f"12, 10., 2., {height}")
+    length = math.hypot(10.0, height)
+    pull = 1e3 * (length - 9.0) / 9.0
+    row = fem.mooring(fem.parse_deck(text), vessel="SHIP").rest.lines[1]
+    assert row[[1, 4]] == pytest.approx(pull, rel=1e-9)
+    assert row[5] == pytest.approx(pull * 5.0 / length if height < 0.0 else 0.0, rel=1e-9)
+    assert row[2] == pytest.approx(math.degrees(math.atan2(10.0, height)), rel=1e-9)
+
+
 def test_a_free_body_is_held_where_it_is_at_rest():
     """The lines of the spar carry what its weight leaves of its buoyancy; modes are those of the deck."""
     found = fem.mooring("inputs/moored_spar.inp", after="REST", parameters={"bars": 8}, modes=2)
@@ -186,6 +209,8 @@ def test_a_free_body_is_held_where_it_is_at_rest():
     assert np.abs(found.rest.force[[0, 1, 3, 4, 5]]).max() < 1e-5 * lift
     assert found.about[2] == pytest.approx(found.model.mesh.coordinates[0, 2] + found.moved[2])
     assert len(found.modes.frequency) == 2 and "periods" in repr(found)
+    moved = np.array([1.0, -2.0, 0.5, 0.0, math.pi / 6.0, 0.0])
+    assert "moved      1 -2 0.5 0 30 0 (from the drawing)" in repr(replace(found, moved=moved))
     assert any("left out" in text for text in found.notices)
     assert found.fairleads.tolist() == [100, 200, 300] and found.anchors.tolist() == [108, 208, 308]
 

@@ -273,3 +273,50 @@ def test_a_thousand_rows_take_less_than_five_seconds():
     line = fem.sag_tension(cases, section="drake", spans=[300])
     assert time.process_time() - begun < 5.0
     assert len(line.rows) == 1000 and largest(line.rows[0].final.shape) == pytest.approx(0.25 * line.section.strength)
+
+
+CONSTANTS = {"NESC HEAVY": 0.30, "NESC MEDIUM": 0.20, "NESC LIGHT": 0.05}
+"""K [lb/ft]: as Douglass & Thrash reprint table 251-1 (see ``fem/lines/sagging.py``)."""
+CSA = {"SEVERE": (19.0, 400.0), "HEAVY": (12.5, 400.0), "MEDIUM A": (6.5, 400.0), "MEDIUM B": (12.5, 300.0)}
+"""Ice [mm], wind [Pa] of CSA C22.3 No. 1, deterministic loads; all at -20 C."""
+
+
+def test_districts_have_the_loads_of_their_tables():
+    string = {"temperature [C]": 15, "tension limit [kN]": 20}
+    cases = [{"district": name} for name in (*CONSTANTS, *(f"CSA {name}" for name in CSA))]
+    found = {
+        row.condition.name: row.condition
+        for row in fem.sag_tension([*cases, string], section="drake", spans=[150]).rows
+    }
+    for name, k in CONSTANTS.items():
+        assert found[name].extra == pytest.approx(k * POUND / FOOT, rel=1e-6)
+    for name, (ice, wind) in CSA.items():
+        its = found[f"CSA {name}"]
+        assert (1e3 * its.ice, its.wind, its.temperature, its.extra) == pytest.approx((ice, wind, -20.0, 0.0))
+
+
+def test_the_largest_tension_of_all_makes_the_final_state():
+    """In a short span cold pulls more than ice: the wires have been stretched by it. The last column but one is the
+    greater end tension of both states over the strength."""
+    cases = [
+        {"name": "ice", "temperature [C]": 30, "ice [mm]": 4},
+        {"name": "cold", "temperature [C]": -45},
+        {"name": "every day", "temperature [C]": 15, "tension limit [% RTS]": 20},
+    ]
+    line = fem.sag_tension(cases, section="drake", spans=[60])
+    pulls = [row.initial.shape.mean for row in line.rows]
+    weights = [row.initial.load.resultant for row in line.rows]
+    assert weights[0] == max(weights) and pulls[1] == max(pulls) and line.load == "cold"
+    head, *table = line.table()
+    for row, cells in zip(line.rows, table, strict=True):
+        most = max(largest(row.initial.shape), largest(row.final.shape))
+        assert cells[head.index("tension [% RTS]")] == pytest.approx(100.0 * most / line.section.strength, rel=1e-12)
+    assert any(largest(row.initial.shape) > largest(row.final.shape) * (1.0 + 1e-6) for row in line.rows)
+
+
+def test_ice_of_nesc_weighs_57_pounds_per_cubic_foot():
+    """913 kg/m3 without a density of its own; 1 lb = 0.45359237 kg."""
+    case = {"temperature [F]": 0, "ice [in]": 1, "tension limit [lb]": 9000}
+    given = [case | {"ice density [lb/ft3]": 57}, case]
+    found = [fem.sag_tension([each], section="drake", spans=[150]).rows[0].condition.ice_density for each in given]
+    assert found == pytest.approx([57.0 * 0.45359237 / FOOT**3] * 2, rel=1e-4)

@@ -20,7 +20,15 @@ from fem.show.page import PageTable
 from fem.show.report import accuracy
 from fem.study.certainty import companions
 from fem.study.certainty.companions import Companions
-from fem.study.certainty.error_bars import bars_from, completed, estimate, grows_exponentially
+from fem.study.certainty.error_bars import (
+    ROUGH,
+    SAFE,
+    bars_from,
+    completed,
+    estimate,
+    grows_exponentially,
+    of_increments,
+)
 from fem.study.certainty.numbers import AT_REST, highest, round_offs, scales
 from fem.study.question import Answer
 from fem.study.tracks import Track, table_names
@@ -569,3 +577,14 @@ def test_water_and_second_ends_of_ropes_have_bars(tmp_path):
     np.testing.assert_allclose(last["FV1_err"], 0.1 * last["COOR3_err"], rtol=0.02)
     reeved_ = reeved().format(procedure="*STATIC\n1., 1.").replace("*EL PRINT\n", "*EL PRINT\nT2, ")
     assert any(name.startswith("T2_e") for name in table_names(fem.parse_deck(reeved_)))
+
+
+def test_the_uncertainty_of_an_error_is_that_of_two_extrapolations():
+    """By hand: errors 16 a, 4 a, a + b of second order. Extrapolated, truth and 4 b/3 beside it; the change over the
+    last step, 4 a, says how rough that is."""
+    a, b = 1.0, 0.06
+    runs = [np.array([[5.0 + each]]) for each in (16.0 * a, 4.0 * a, a + b)]
+    error, own, order = (float(each[0, 0]) for each in of_increments(runs[2], *runs, 0))
+    assert order == 2.0 and error == pytest.approx(a + b - 4.0 * b / 3.0, rel=1e-12)
+    apart = 4.0 * b / 3.0
+    assert own == pytest.approx((SAFE + ROUGH * apart / (4.0 * a)) * apart, rel=1e-12)

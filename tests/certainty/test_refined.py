@@ -7,7 +7,10 @@ import pytest
 
 import fem
 from fem.model.facts import natural_lengths, of_sections
+from fem.runs.record import Requests
+from fem.solve.loop import solve
 from fem.study.refined import refined
+from fem.study.tracks import SeriesSink
 
 LINE = """*NODE
 1, 0., 0., 0.
@@ -149,3 +152,46 @@ def test_middles_of_a_line_that_is_bent_at_rest_lie_on_its_curve():
     straight = fem.parse_deck(LINE + "*STEP\n*STATIC\n*END STEP\n")
     alike = (refined(straight, curved).model.mesh.coordinates for curved in (False, True))
     np.testing.assert_allclose(*alike, atol=1e-14)
+
+
+def test_what_acts_on_a_bar_by_its_label_acts_on_both_halves():
+    """Water, failures, removals; what acts on a node stays there."""
+    step = "*STEP\n*DYNAMIC, DIRECT\n0.01, 0.1\n*DLOAD\n5, PB, 1., 0.1\n*MODEL CHANGE, REMOVE\n7\n*END STEP\n"
+    head = "*FAILURE, TYPE=TENSION\n3, 50.\n*AQUA\n-9., 9., 9.81, 1025.\n"
+    fine = refined(fem.parse_deck(LINE + head + step))
+    (found,) = fine.model.steps
+    targets = [[each.target for each in its] for its in (found.fluid_loads, fine.model.failures)]
+    assert targets == [[5, fine.second[5]], [3, fine.second[3]]]
+    assert sorted(found.removals) == [7, fine.second[7]]
+
+
+def test_middles_are_as_warm_as_the_mean_of_their_neighbours():
+    """Of a bar free to expand: the far end moves by alpha times the integral of the temperature, linear in each bar."""
+    warm = "*STEP\n*STATIC, DIRECT\n1., 1.\n*TEMPERATURE\nLINE, 10.\n4, 50.\n9, -20.\n*END STEP\n"
+    model = fem.parse_deck(LINE.replace("*DENSITY", "*EXPANSION\n1e-4\n*DENSITY") + warm)
+    for each in (model, refined(model).model):
+        far = each.mesh.nodes_of(11)[0]
+        assert fem.run(each).motion[-1, 0, far, 0] == pytest.approx(1e-4 * (10.0 * 10.0 + 40.0 - 30.0), rel=1e-9)
+
+
+def test_a_bar_has_the_mean_of_its_halves():
+    """Weight along the line: 5.5 bars hang below the middle of the fifth, whatever the mesh."""
+    fine = refined(
+        fem.parse_deck(LINE + "*STEP\n*STATIC, DIRECT\n1., 1.\n*DLOAD\nBARS, GRAV, 9., 1., 0., 0.\n*END STEP")
+    )
+    sink = SeriesSink(fine.model, ("T_e5", "U1_n2"), fine.second)
+    solve(fine.model, sink, Requests(record_all=True, fields=False))
+    assert sink.track().values[-1, 0] == pytest.approx(3.0 * 2.0 * 9.0 * 5.5, rel=1e-9)
+
+
+@pytest.mark.parametrize(("ratio", "are_split"), [(1.9, True), (2.1, False)])
+def test_neighbours_in_a_line_are_alike(ratio, are_split):
+    """Six bars and six longer ones are one row up to twice the length; six bars alone are a line, four are not."""
+    sizes = np.repeat([1.0, ratio], [8, 4])
+    x = np.concatenate([[0.0], np.cumsum(sizes)])
+    nodes = "\n".join(f"{k}, {each}, 0., 0." for k, each in enumerate(x, 1))
+    text = LINE.replace(
+        "1, 0., 0., 0.\n11, 10., 0., 0.\n*NGEN, NSET=LINE\n1, 11", f"{nodes}\n*NSET, NSET=LINE, GENERATE\n1, 13"
+    )
+    text = text.replace("BARS\n1, 10", "BARS\n1, 12") + "*STEP\n*STATIC\n*END STEP\n"
+    assert (12 in refined(fem.parse_deck(text)).split) == are_split

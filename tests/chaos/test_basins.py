@@ -210,3 +210,11 @@ def test_turns_are_counted(count):
     track = np.zeros((65, 2, 3))
     track[:, 1, 1], track[:, 1, 2] = 2.0 * np.cos(angle), 2.0 * np.sin(angle)
     assert turns(track, np.array([[0, 1]])) == count
+
+
+def test_points_are_compared_over_the_size_of_the_model_and_its_speed_in_a_period():
+    """The truss is 2 long and 0.3 high: positions over its diagonal, velocities over that times 2 pi/period."""
+    study = Settling((2,), 0.5, 1, 2, 1e-3, False)
+    assert study.scale(fem.parse_deck(TRUSS)) == pytest.approx(
+        np.hypot(2.0, HEIGHT) * np.repeat([1.0, 2.0 * np.pi / 0.5], 3)
+    )

@@ -11,7 +11,7 @@ import pytest
 import fem
 from fem.cli import main
 from fem.errors import CommandError
-from fem.study.exponents import Lyapunov, lyapunov, rates, weighted_rate
+from fem.study.exponents import Lyapunov, beyond_bar, lyapunov, rates, weighted_rate
 from fem.study.trajectory import halved
 
 INPUTS = Path(__file__).resolve().parents[2] / "inputs"
@@ -108,6 +108,11 @@ def test_error_bar_covers_the_spread_of_seeds():
         value, error = rates(growth, np.ones(400))
         inside += abs(value[0] - 0.1) < error[0]
     assert inside > 180
+
+
+def test_a_difference_has_the_error_of_both_values():
+    """Of equal and independent ones: sqrt(2) times as large."""
+    assert beyond_bar(np.array([1.4, -1.4, 1.43, -1.43]), np.ones(4)).tolist() == [False, False, True, True]
 
 
 def test_weighted_mean_of_a_quasi_periodic_signal_converges_fast():

@@ -15,9 +15,10 @@ import fem
 from fem.cli import main
 from fem.codes.export import CODES, FEATURES, Writing, files_for, forms_of
 from fem.codes.from_moordyn import convert
-from fem.codes.twin import twin_of
+from fem.codes.twin import points_of, twin_of
 from fem.deck import parse_deck, read_deck
-from fem.model import PARTS
+from fem.model import PARTS, Amplitude
+from fem.model.curves import Follow
 from fem.model.mesh import BARS, KINDS, REEVED
 from tests.codes import decks_of_codes as decks
 from tests.codes.decks_of_codes import MOTIONS
@@ -120,6 +121,21 @@ def test_calculix_deck_of_a_shipped_deck(name):
     apart = its.of_node(node)[-1] - ours.of_node(node)[-1]
     assert ours.time[-1] == pytest.approx(its.time[-1], rel=1e-12)
     assert 0.0 < np.abs(apart).max() < limit
+
+
+def test_opensees_weighs_the_end_of_an_increment():
+    """Chung & Hulbert (1993) weigh its start, by (2 rho - 1)/(rho + 1) the inertia and by rho/(rho + 1) the forces."""
+    text = SWING.format(cable="").replace(
+        "TIME INTEGRATOR=HHT, ALPHA=-0.1", "TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.8"
+    )
+    script = files_for("opensees", parse_deck(text))[0]["deck_opensees.py"]
+    (found,) = re.findall(r"'GeneralizedAlpha', ([\d.]+), ([\d.]+)", script)
+    assert list(map(float, found)) == pytest.approx([1.0 - 0.6 / 1.8, 1.0 - 0.8 / 1.8], rel=1e-12)
+
+
+def test_points_of_curves_are_at_total_times():
+    curve = Follow(Amplitude("A", points=((0.0, 0.0), (0.2, 1.0), (1.5, 0.5))), 3.0)
+    assert sorted(points_of(curve, np.array([3.0, 3.5, 4.0]))) == pytest.approx([3.0, 3.2, 4.0])
 
 
 def test_numbers_fit_the_columns_of_calculix():

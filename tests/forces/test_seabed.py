@@ -173,6 +173,20 @@ def test_statics_books_the_work_of_friction(is_grid):
     np.testing.assert_allclose(work - work[0], done, atol=1e-6 * weight)
 
 
+def test_a_bar_that_is_removed_does_not_press_any_more():
+    """A mass between two bars sinks by W/(K width) times 1 over the length that carries: a half of each bar, of one."""
+    text = """*NODE\n1, 0., 0., 0.\n2, 1., 0., 0.\n3, 3., 0., 0.\n*ELEMENT, TYPE=T3D2, ELSET=BARS\n1, 1, 2\n2, 2, 3
+*ELEMENT, TYPE=MASS, ELSET=M\n3, 2\n*MASS, ELSET=M\n2.\n*MATERIAL, NAME=SOFT\n*ELASTIC\n1e-3
+*SOLID SECTION, ELSET=BARS, MATERIAL=SOFT\n1.\n*SEABED, ELSET=BARS, ELEVATION=0.\n1e5, 0., 0.05, 0.001
+*BOUNDARY\n1, 1, 3\n3, 1, 3\n2, 1, 2\n*STEP, NLGEOM\n*STATIC\n*DLOAD\nM, GRAV, 9., 0., 0., -1.\n*END STEP
+*STEP, NLGEOM\n*STATIC\n*MODEL CHANGE, REMOVE\n2\n*END STEP
+"""
+    history = fem.run(fem.parse_deck(text))
+    sunk = history.of_node(2)[:, 2]
+    first = sunk[history.step == 1][-1]
+    assert [first, sunk[-1]] == pytest.approx([-18.0 / (1e5 * 0.05 * length) for length in (1.5, 0.5)], rel=1e-6)
+
+
 def test_a_line_laid_exactly_on_the_bottom_has_its_stiffness():
     """Statics begin with no depth at all; the line sinks by w/K."""
     text = chain(bottom="1e6, 0., 0.1").replace("*STEP, NLGEOM", "*BOUNDARY\nALL, 1, 2\n*STEP, NLGEOM")

@@ -127,6 +127,35 @@ def test_out_of_the_band_the_vortices_do_not_follow():
     assert found[0] != pytest.approx(locked_in(speed)[0], rel=0.2)
 
 
+def test_out_of_the_water_there_is_no_lift():
+    """The middle of a bar counts: 1 above the still water, and 1 below it."""
+    text = CYLINDER.format(speed=0.5, time=0.2, frequencies="", mass=1.0, stiff=1.0, damper=1.0, first=1, last=2,
+                           integrator="NEWMARK")  # fmt: skip
+    text = text.replace("1, 1\n1, 3\n2, 1\n2, 3\n", "1, 1, 3\n2, 1, 3\n").replace(", 2, 0.001", ", 2, 0.")
+    text = text.replace("U, V", "RF")
+    for low, is_wet in ((0.0, False), (-2.0, True)):
+        moved = text.replace("0., 0., -10.", f"0., 0., {low}").replace("0., 0., -8.", f"0., 0., {low + 2.0}")
+        assert bool(run_text(moved).of_node(1, "RF")[:, 1].any()) == is_wet
+
+
+def test_vortices_keep_their_frequency_over_the_speed_where_that_rises():
+    """Towed against the stream, s = U + b t: the phase is 2 pi 0.18/D (U t + b t^2/2), but for b dt^2/2 of the first
+    increment, which has none before it; of lines that are held the reactions are the lift, rho/2 C D L s^2 cos."""
+    speed, more, dt = 0.4, 0.1, 0.01
+    text = CYLINDER.format(speed=speed, time=2.0, frequencies="", mass=1.0, stiff=1.0, damper=1.0, first=1, last=2,
+                           integrator="NEWMARK")  # fmt: skip
+    text = text.replace("1, 1\n1, 3\n2, 1\n2, 3\n", "1, 2, 3\n2, 2, 3\n").replace(
+        "1, 2, 0.001\n2, 2, 0.001", "1, 2, 0."
+    )
+    tow = f"*BOUNDARY, TYPE=VELOCITY, AMPLITUDE=TOW\n1, 1, 1, {-more}\n2, 1, 1, {-more}\n*NODE PRINT\nU, V, RF\n"
+    text = text.replace("*BOUNDARY\n", "*AMPLITUDE, NAME=TOW\n0., 0., 9., 9.\n*BOUNDARY\n")
+    history = run_text(text.replace("*NODE PRINT\nU, V\n", tow))
+    t = history.time[1:]
+    phase = 2.0 * math.pi * CENTRE / WIDTH * (speed * t + 0.5 * more * (t**2 - dt**2))
+    lift = 0.5 * RHO * LIFT * WIDTH * LENGTH * (speed + more * t) ** 2 * np.cos(phase)
+    assert -2.0 * history.of_node(1, "RF")[1:, 1] == pytest.approx(lift, abs=1e-6 * lift.max())
+
+
 @pytest.mark.parametrize("integrator", ["GENERALIZED ALPHA, RHO=0.9", "ENERGY MOMENTUM", "HHT, ALPHA=-0.05"])
 def test_the_lift_takes_no_energy_from_the_relative_flow(integrator: str):
     """What dampers and wake take is what the stream spends: the books close, and in the wake nothing stays."""

@@ -184,6 +184,29 @@ def test_resting_nodes_sink_by_their_weight_over_the_stiffness():
     assert soft.places[[0, -1]] == pytest.approx(rigid.places[[0, -1]], abs=1e-12)
 
 
+@pytest.mark.parametrize("slope", [0.3, -0.2])
+def test_on_a_slope_weights_press_along_its_normal_and_pull_along_it(slope):
+    """A node sinks along the normal by W cos/k. From one lying bar to the next T grows by W (sin + mu cos)."""
+    high, bottom = 60.0 * math.tan(slope) + 9.0, Bottom(0.0, slope, 0.1)
+    line = line_of(40, 1.01 * math.hypot(60.0, high), 1e6, 40.0)
+    rigid, soft = lay(line, 60.0, high, bottom), lay(line, 60.0, high, bottom._replace(stiffness=np.full(41, 1e4)))
+    lying = np.flatnonzero((rigid.load[1:-1] == line.weight[1:-1]) & (rigid.tension[:-1] > 0.0))
+    assert len(lying) > 2
+    sunk = bottom.height(rigid.places) - bottom.height(soft.places)
+    assert sunk[1 + lying] == pytest.approx(line.weight[1 + lying] * math.cos(slope) / 1e4, rel=1e-9)
+    grown = rigid.tension[1 + lying] - rigid.tension[lying]
+    assert grown == pytest.approx(line.weight[1 + lying] * (math.sin(slope) + 0.1 * math.cos(slope)), rel=1e-6)
+
+
+def test_an_end_that_lies_on_the_bottom_is_held_along_it_only():
+    """The bottom carries the weight of its node; the other end carries what does not lie."""
+    line = line_of(40, 65.0, 1e6, 40.0)
+    shape = lay(line, 60.0, 20.0, Bottom(0.0))
+    assert shape.pull(line, 0) == pytest.approx(shape.tension[0], rel=1e-12) and shape.tension[0] > 1.0
+    up = (line.weight - shape.load).sum()
+    assert shape.pull(line, -1) == pytest.approx(math.hypot(shape.tension[0], up), rel=1e-9)
+
+
 def test_ends_below_the_bottom_are_refused():
     with pytest.raises(LineError, match="its first node lies 1 below the seabed"):
         lay(line_of(10, 30.0, 1e6, 1.0), 10.0, 5.0, Bottom(-1.0))

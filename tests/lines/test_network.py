@@ -36,6 +36,16 @@ def test_friction_takes_its_limit_of_what_slides_and_a_spring_holds_what_sticks(
     assert rest.push[0] == pytest.approx(WEIGHT, rel=1e-6)
 
 
+@pytest.mark.parametrize("push", [50.0, -8.0])
+def test_springs_to_first_places_share_the_load_with_a_bar(push):
+    """(E A/L + k) u = H while the bar pulls, k u = H where it is slack; both are above the plane, without friction."""
+    net, k = on_a_plane(push), 2e3
+    none = np.zeros(0)
+    smooth = Rubs(np.zeros(0, np.int64), np.zeros((0, 3, 3)), np.zeros((0, 3)), none, none)
+    rest = relax(net._replace(rubs=smooth, clings=np.array([0.0, k])))
+    assert rest.places[1, 0] - 1.0 == pytest.approx(push / (k + STIFFNESS * (push > 0.0)), rel=3e-5)
+
+
 def test_a_search_that_does_not_succeed_says_so():
     """A bar stretched between supports to five times its length, under loads of 1e-4 of its tension: no overflow."""
     places = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]])

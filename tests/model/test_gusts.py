@@ -9,7 +9,8 @@ import pytest
 from scipy.integrate import quad
 
 from fem.errors import ModelError
-from fem.model.gusts import FINER, Gusts
+from fem.model.gusts import FINER, Gusts, gusts_at
+from fem.model.surroundings import Wind, split_mix
 
 U = 20.0
 GUSTS = Gusts("KAIMAL", 7, 600.0, 2.0, (0.15, 0.12, 0.08), (120.0, 60.0, 30.0))
@@ -107,3 +108,31 @@ def test_places_that_are_added_change_nothing_before_them():
 def test_a_table_too_large_is_refused_before_it_is_made():
     with pytest.raises(ModelError, match=r"GB of gusts at 5000 nodes are too many: reduce DURATION"):
         replace(GUSTS, duration=3600.0).table(U, np.zeros((5000, 3)))
+
+
+def test_a_place_has_the_whole_variance_at_every_frequency():
+    """Of two places the second has h1 e^(i phi1) + h2 e^(i phi2), with the phases of both: h1^2 + h2^2 = 1 and h1 the
+    coherence, also between the frequencies at which H is computed."""
+    places = LINE[:2] + [[0.0, 0.0, 0.0], [0.0, 15.0, 0.0]]
+    table, m = GUSTS.table(U, places), len(GUSTS.frequencies)
+    phases = np.exp(2j * np.pi * split_mix(GUSTS.seed, 6 * m).reshape(2, 3, m))
+    found = 2.0 * np.fft.rfft(table, axis=1)[1, 1 : m + 1, 0] / table.shape[1]
+    found /= np.sqrt(2.0 * GUSTS.density(0, GUSTS.frequencies, U) / GUSTS.duration)
+    one, other = phases[:, 0]
+    h1, h2 = (np.imag(found * each.conj()) / np.imag(way * each.conj()) for way, each in ((one, other), (other, one)))
+    clear = np.abs(np.imag(one * other.conj())) > 0.2
+    assert (h1**2 + h2**2)[clear] == pytest.approx(1.0, abs=1e-9)
+    expected = np.array([GUSTS.coherence(f, places, U)[0, 1] for f in GUSTS.frequencies])
+    assert h1[clear] == pytest.approx(expected[clear], abs=4e-3)
+
+
+def test_gusts_are_right_handed_along_the_mean_wind():
+    """u along it, w upwards, v upwards x u, in space and in a plane (y is up)."""
+    bare = replace(GUSTS, duration=50.0)
+    wind = Wind(1.2, 10.0, (U, 0.0), gusts=bare)
+    table = bare.table(U, np.zeros((1, 3)))
+    assert gusts_at(wind, 2, np.zeros((1, 3)), 0.0) == pytest.approx(table, abs=1e-12)
+    for up, turn in ((2, lambda u, v, w: (-v, u, w)), (1, lambda u, v, w: (v, w, u))):
+        across = replace(wind, direction=(0.0, 1.0 if up == 2 else -1.0))
+        expected = np.stack(turn(*np.moveaxis(table, 2, 0)), axis=2)
+        assert gusts_at(across, up, np.zeros((1, 3)), 0.0) == pytest.approx(expected, abs=1e-9)

@@ -69,6 +69,12 @@ def test_sums_are_of_numbers_over_their_divisors(swing: Path, capsys: pytest.Cap
     assert "must be divided by something positive" in capsys.readouterr().err
 
 
+def test_of_a_set_the_largest_counts_at_each_instant(swing: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    largest = np.max([values_of(swing, label) for label in (11, 12, 13)], axis=0)
+    found = asked(capsys, "stats", swing, "--what", "T_BARS")
+    assert [found["mean"], found["min"]] == pytest.approx([largest.mean(), largest.min()], rel=1e-12)
+
+
 def test_rainflow_table_gives_the_damage(swing: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = asked(capsys, "rainflow", swing, "--what", "T_e13,U3_n4", "--slope", "3", "--constant", "1e6")
     rows = rows_of(swing / "rainflow_U3_n4.csv")

@@ -8,8 +8,11 @@ import math
 import numpy as np
 import pytest
 from scipy.interpolate import PPoly, make_interp_spline
+from scipy.optimize import minimize_scalar
+from scipy.stats import chi2, genpareto
 
 from fem.errors import CommandError
+from fem.show.extremes import interval_of, profile, tail_extreme
 from fem.show.series import (
     EULER,
     Series,
@@ -135,3 +138,56 @@ def test_peaks_of_a_run_with_snaps_are_marked(tmp_path) -> None:
     (tmp_path / "run.json").write_text(json.dumps(record))
     (found,) = read_series(tmp_path, "T", "e", [7])
     assert "3 increments of this run are too long for lines that snap taut" in found.notices[0]
+
+
+def test_gumbel_of_a_few_values() -> None:
+    """By hand, of 1, 2, 3: the standard deviation of the sample (n - 1) is 1, of which beta is sqrt(6)/pi."""
+    mode, beta = gumbel(np.array([1.0, 2.0, 3.0]))
+    assert (mode, beta) == pytest.approx((2.0 - np.euler_gamma * beta, math.sqrt(6.0) / math.pi), rel=1e-5)
+
+
+EXCESS = -np.log((np.arange(100) + 0.5) / 100)
+"""Evenly spread quantiles of an exponential distribution."""
+
+
+def test_the_interval_of_a_tail_ends_where_the_likelihood_has_fallen() -> None:
+    """Coles (2001), 2.6.6: twice the fall is the 95 % fractile of chi square. The greatest over shapes: by another
+    search. x = ln n of an exponential distribution, of which the quantiles lack the end."""
+    x, low, high = interval_of(EXCESS / EXCESS.mean(), math.log(2000.0))
+    assert low < x < high and x == pytest.approx(math.log(2000.0), rel=0.1)
+
+    def likelihood(shape: float, x: float) -> float:
+        scale = x * shape / math.expm1(shape * math.log(2000.0))
+        return float(genpareto.logpdf(EXCESS / EXCESS.mean(), shape, scale=scale).sum())
+
+    def greatest(x: float) -> float:
+        found = minimize_scalar(lambda c: -likelihood(c, x), bounds=(-0.49, 0.49), options={"xatol": 1e-9})
+        return -float(found.fun)
+
+    for end in (low, high):
+        assert 2.0 * (greatest(x) - greatest(end)) == pytest.approx(chi2.ppf(0.95, 1), abs=2e-4)
+        assert profile(math.log(end), EXCESS / EXCESS.mean(), math.log(2000.0)) == pytest.approx(
+            greatest(end), abs=1e-6
+        )
+
+
+def test_the_peaks_of_an_exponential_distribution_give_its_extreme() -> None:
+    """4000 peaks with P(Y > y) = exp(-y), one in 2 of time: one in 40,000, ten times as long, exceeds ln 40,000. The
+    highest tenth is taken."""
+    peaks = np.random.default_rng(2).permutation(-np.log((np.arange(4000) + 0.5) / 4000))
+    found = series(np.arange(8000.0), np.column_stack([peaks, np.full(4000, -4.0)]).ravel())
+    (line,) = [line for line in value_lines(found, 79990.0, None) if "highest of" in line]
+    assert "from the 400 highest of " in line
+    assert float(line.split()[-1]) == pytest.approx(math.log(40_000.0), rel=0.02)
+    count = tail_extreme(np.sort(peaks)[:1000], 0.0, 10.0).over
+    assert count == 100
+
+
+def test_values_are_those_of_their_step_from_their_time_on(tmp_path) -> None:
+    """Two steps, whose total times go on."""
+    rows = [(1, 1, 0.5, 3.0), (1, 2, 1.0, 4.0), (2, 1, 1.5, 7.0), (2, 2, 2.0, 9.0)]
+    lines = [f"{step},{increment},{time},7,0,0,0,{value}" for step, increment, time, value in rows]
+    (tmp_path / "elements.csv").write_text("\n".join(["step,increment,time,element,E,S,N,T", *lines, ""]))
+    for step, start, expected in ((1, 0.0, [3, 4]), (2, 0.0, [7, 9]), (None, 1.0, [4, 7, 9]), (1, 1.0, [4])):
+        (found,) = read_series(tmp_path, "T", "e", [7], step, start)
+        assert found.values.tolist() == expected

@@ -13,6 +13,7 @@ import pytest
 
 import fem
 from fem.cli import main
+from fem.runs.read import open_results
 from fem.show import report, style
 from fem.show.curves import energies, load_factor
 from fem.show.page import Page, address, picture, rounded
@@ -589,3 +590,20 @@ def test_load_cases_of_si_decks_have_units(tmp_path):
     record = {"deck": {"file": "deck.inp"}, "deck_folder": "."}
     assert report.heading_of(tmp_path, record) == ["A rope", "** a comment", "SI units"]
     assert report.heading_of(tmp_path / "gone", record) == []
+
+
+def test_energies_of_the_page_are_those_of_the_run(tmp_path):
+    """Of a mass that oscillates: start, end, and extremes with their times."""
+    history = fem.run("inputs/sdnl100.inp", output=tmp_path / "out")
+    table = report.energy_table(open_results(tmp_path / "out"))
+    rows = {row[0].partition(" [")[0]: row[1:] for row in table.rows}
+    for name in ("kinetic", "potential"):
+        values, (head,) = history.of_energy(name), [key for key in rows if key.startswith(name.partition("_")[0])]
+        start, end, least, at_least, most, at_most = (float(cell) for cell in rows[head])
+        factor = np.ptp([start, end, least, most]) / np.ptp([values[0], values[-1], values.min(), values.max()])
+        found = np.array([start, end, least, most]) / factor
+        assert found == pytest.approx(
+            [values[0], values[-1], values.min(), values.max()], abs=1e-4 * np.abs(values).max()
+        )
+        times = history.time[[values.argmin(), values.argmax()]]
+        assert [at_least, at_most] == pytest.approx(times, abs=1e-3 * history.time[-1])

@@ -18,9 +18,10 @@ import fem
 from fem.cli import main
 from fem.compiled.choice import is_plain
 from fem.study.sensitivity import figures
+from fem.study.sensitivity.derivatives import Derivatives
 from fem.study.sensitivity.duals import STEP, NoDerivative, roughness
-from fem.study.sensitivity.uncertain import Contribution, InputBar, representative
-from fem.study.tracks import tracked
+from fem.study.sensitivity.uncertain import Contribution, InputBar, Range, read_ranges, representative
+from fem.study.tracks import Track, tracked
 from tests.sensitivity.decks import LINE, STRING, SWING, hanging
 
 pytestmark = pytest.mark.skipif(is_plain(), reason="dual numbers need our own compiler")
@@ -368,3 +369,16 @@ def test_a_motion_that_does_not_depend_on_a_parameter():
     move, rate = found.track.values, found.slopes[..., 0]
     assert np.abs(5000.0 * rate[:, :2]).max() < 1e-9 * np.abs(move[:, :2]).max()
     assert np.abs(5000.0 * rate[:, 2] - move[:, 2]).max() < 1e-9 * move[:, 2].max()
+
+
+def test_a_share_of_a_value_below_zero_is_on_both_sides_of_it():
+    model = fem.parse_deck(with_parameter("Q = -4."))
+    assert read_ranges("Q=5%", model) == [Range("Q", -4.0, -4.2, -3.8)]
+
+
+def test_the_least_of_all_elements_is_looked_at():
+    """Of two tensions over two rows: the largest is in the second element, the least in the first."""
+    model = fem.parse_deck(LINE)
+    values = np.array([[1.0, 5.0], [2.0, 3.0]])
+    track = Track(model, ("T_e1", "T_e2"), np.ones(2, int), np.arange(2.0), np.ones(2), values, (), ())
+    assert representative(Derivatives({}, np.zeros(0), track, (), (), (), {})) == ["max:T_e2", "min:T_e1"]

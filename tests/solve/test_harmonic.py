@@ -70,22 +70,37 @@ def test_one_dof_with_a_dashpot() -> None:
     np.testing.assert_allclose(of_element(history, 1, "E"), expected / 2.0, rtol=1e-9)
 
 
-@pytest.mark.parametrize("strain", ["GREEN", "LOG", "ENGINEERING"])
+def test_springs_and_dashpots_of_dofs() -> None:
+    """The same system: forces k u and i w c u."""
+    text = ONE_DOF.replace("SPRINGA", "SPRING1").replace("DASHPOTA", "DASHPOT1").replace("1, 1, 2\n", "1, 2\n")
+    text = text.replace("2, 1, 2\n", "2, 2\n").replace("=SPRING\n\n", "=SPRING\n1\n").replace("POT\n\n", "POT\n1\n")
+    frequency, u, history = amplitudes(text + LINEAR + "0.5, 3., 6\n*CLOAD\n2, 1, 3.\n*END STEP\n", 2)
+    w = 2.0 * np.pi * frequency
+    np.testing.assert_allclose(u[:, 0], 3.0 / (100.0 + 2.0j * w - 1.5 * w**2), rtol=1e-9)
+    np.testing.assert_allclose(of_element(history, 1), 100.0 * u[:, 0], rtol=1e-9)
+    np.testing.assert_allclose(of_element(history, 2), 2.0j * w * u[:, 0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("strain", ["GREEN", "LOG", "ENGINEERING", "GREEN without NLGEOM", "LOG without NLGEOM"])
 def test_slow_responses_of_stretched_bars_are_derivatives_of_statics(strain: str) -> None:
-    """E, S, N and T of two bars that are stretched and turned by a fifth: central difference of two static states."""
+    """E, S, N and T of two bars that are stretched and turned by a fifth: central difference of two static states.
+    Without NLGEOM: of bars shorter than their distance at the start."""
     model = (
         "*NODE\n1, 0., 0., 0.\n2, 1., 0., 0.\n3, 1., 1., 0.\n*ELEMENT, TYPE=T3D2, ELSET=B\n1, 1, 2\n2, 3, 2\n"
         "*ELEMENT, TYPE=MASS, ELSET=P\n3, 2\n*MASS, ELSET=P\n1.\n*MATERIAL, NAME=M\n*ELASTIC\n100., 0.3\n"
-        f"*SOLID SECTION, ELSET=B, MATERIAL=M, STRAIN={strain}\n2.\n*BOUNDARY\n1, 1, 3\n3, 1, 3\n2, 3\n"
+        f"*SOLID SECTION, ELSET=B, MATERIAL=M, STRAIN={strain.split()[0]}\n2.\n*BOUNDARY\n1, 1, 3\n3, 1, 3\n2, 3\n"
     )
+    is_linear = "without" in strain
+    model += "*REST LENGTH\nB, 0.8\n" if is_linear else ""
     head = "*STEP, NLGEOM\n*STATIC\n0.25, 1.\n*CONTROLS, RESI_GLOB_RELA=1E-12\n*CLOAD\n"
     still = head + "2, 1, 40.\n2, 2, -50.\n*END STEP\n"
     slow = still + LINEAR + "1e-5, 1e-5, 1\n*CLOAD\n2, 1, 3.\n2, 2, 5.\n*END STEP\n"
-    up, down = (
-        fem.run(fem.parse_deck(model + head + f"2, 1, {40 + 3 * h}\n2, 2, {-50 + 5 * h}\n*END STEP\n"))
-        for h in (1e-4, -1e-4)
-    )
-    history = fem.run(fem.parse_deck(model + slow))
+
+    def found(text: str) -> fem.History:
+        return fem.run(fem.parse_deck(model + (text.replace(", NLGEOM", "") if is_linear else text)))
+
+    up, down = (found(f"{head}2, 1, {40 + 3 * h}\n2, 2, {-50 + 5 * h}\n*END STEP\n") for h in (1e-4, -1e-4))
+    history = found(slow)
     for label in (1, 2):
         for name in "ESNT":
             expected = (up.of_element(label, name)[-1] - down.of_element(label, name)[-1]) / 2e-4
@@ -308,13 +323,15 @@ BOB, GRAV, 10., 0., 0., -1.
 """
 
 
-@pytest.mark.parametrize("more", ["", "*NO COMPRESSION"])
+@pytest.mark.parametrize("more", ["", "*NO COMPRESSION", "*NO TENSION"])
 def test_pendulum_on_a_moving_support(more: str) -> None:
-    """A rod, or a taut rope: u = U (g/L)/(g/L - w^2) across; along it the bob follows, T = -m w^2 U (phase 180)."""
+    """A rod, or a taut rope: u = U (g/L)/(g/L - w^2) across; along it the bob follows, T = -m w^2 U (phase 180). Of a
+    strut that only pushes g is upwards."""
     move = "0.1, 0.6, 6\n*BOUNDARY\n1, 1, 1, 0.1\n1, 3, 3, 0.2\n*END STEP\n"
-    frequency, u, history = amplitudes(PENDULUM.format(more=more) + LINEAR + move, 2)
+    text, g = PENDULUM.format(more=more), -10.0 if "TENSION" in more else 10.0
+    frequency, u, history = amplitudes(text.replace("GRAV, 10.", f"GRAV, {g}") + LINEAR + move, 2)
     w = 2.0 * np.pi * frequency
-    np.testing.assert_allclose(u[:, 0], 0.1 * 5.0 / (5.0 - w**2), rtol=1e-9)
+    np.testing.assert_allclose(u[:, 0], 0.1 * g / 2.0 / (g / 2.0 - w**2), rtol=1e-9)
     np.testing.assert_allclose(u[:, 2], 0.2, rtol=1e-9)
     np.testing.assert_allclose(of_element(history, 1), -3.0 * w**2 * 0.2, rtol=1e-9)
     assert not any("slack" in text for text in history.notices)
@@ -462,6 +479,8 @@ def test_nodes_of_rigid_bodies_turn() -> None:
     np.testing.assert_allclose(u, np.tile([0.1 + 0.02, 0.0, -0.03], (2, 1)), atol=1e-12)
     bob = amplitudes(text + LINEAR + move, 3)[1][:, 2]
     np.testing.assert_allclose(bob, -0.03 * 100.0 / (100.0 - (2.0 * np.pi * frequency) ** 2), rtol=1e-9)
+    held = amplitudes(text + LINEAR + move, 1, "RF")[1][:, 2]  # the reference node carries what its body does
+    np.testing.assert_allclose(held, 100.0 * (-0.03 - bob), rtol=1e-9)
 
 
 def test_tied_dofs_and_a_bottom() -> None:

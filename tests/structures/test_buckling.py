@@ -125,6 +125,23 @@ def test_a_guyed_mast():
     assert "cable 2 goes slack at factor" in told or "cable 3 goes slack at factor" in told
 
 
+@pytest.mark.parametrize("strain", ["GREEN", "ENGINEERING", "LOG"])
+@pytest.mark.parametrize("before", [0.0, 2.0])
+def test_bars_between_walls_buckle_when_they_are_heated(before, strain):
+    """Two bars in a line of length 1 each, their joint held across by a spring: k + 2 N = 0, N = -EA alpha T; the
+    temperature of the step is counted from the one before it."""
+    text = f"""*NODE\n1, 0., 0., 0.\n2, 1., 0., 0.\n3, 2., 0., 0.\n*ELEMENT, TYPE=T3D2, ELSET=BARS\n1, 1, 2\n2, 2, 3
+*ELEMENT, TYPE=SPRING1, ELSET=SPRING\n3, 2\n*SPRING, ELSET=SPRING\n3\n0.1
+*MATERIAL, NAME=M\n*ELASTIC\n1e6\n*EXPANSION\n1e-5
+*SOLID SECTION, ELSET=BARS, MATERIAL=M, STRAIN={strain}\n1e-3\n*NSET, NSET=ALL\n1, 2, 3
+*BOUNDARY\n1, 1, 3\n3, 1, 3\n2, 2
+*STEP, NLGEOM\n*STATIC\n*TEMPERATURE\nALL, {before}\n*END STEP
+*STEP, NLGEOM\n*BUCKLE\n1\n*TEMPERATURE\nALL, {before + 0.5}\n*END STEP
+"""
+    factor, residual, _ = factors(text)
+    assert factor[0] == pytest.approx((0.1 / 2.0 / (1e3 * 1e-5) - before) / 0.5, rel=1e-6) and residual[0] < 1e-9
+
+
 def test_no_factor_is_lost_by_lanczos(monkeypatch):
     """The pairs of the dome, which are equal but for the rounding of its coordinates, and all others."""
     text = dome(count=("*BUCKLE\n3", "*BUCKLE\n12"))

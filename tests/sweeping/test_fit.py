@@ -15,7 +15,8 @@ import fem
 from fem.cli import main
 from fem.commands.arguments import file_with_values
 from fem.compiled.choice import is_plain
-from fem.study.fit import Fitted, Runs, certainty, in_words
+from fem.study.fit import Fitted, Runs, certainty, correlated, in_words
+from fem.study.tracks import Observed, Track
 
 ROOT = Path(__file__).resolve().parents[2]
 BAR = """*PARAMETER
@@ -350,3 +351,41 @@ def test_decks_without_derivatives_are_fitted_by_differences(deck):
     found = fem.fit(deck, [record()], {"P": (1.0, 5.0)}, gradients=True, say=told.append)
     assert any(text.startswith("derivatives from differences of runs: step 1") for text in told)
     assert found.parameters["P"] == pytest.approx(3.0, rel=0.05)
+
+
+def test_of_a_single_record_the_end_is_left_out(deck):
+    """Computed values are those of the deck, P t/50, residuals computed less measured."""
+    found = fem.fit(deck, [record()], {"P": (-10.0, 10.0)}, hold_out=0.34)
+    table = found.residuals
+    assert table["part"].tolist() == ["fit"] * 6 + ["left out"] * 3 and table["time"] == pytest.approx(TIME)
+    assert table["computed"] == pytest.approx(found.parameters["P"] * TIME / 50.0, rel=1e-9)
+    assert table["residual"] == pytest.approx(table["computed"] - table["measured"], abs=1e-15)
+
+
+def test_times_and_statistics_count_from_the_start_of_their_step():
+    """u = t^2 over two steps, the second from 1 to 3: at 0.5 and 1.7 of it (cubic splines are exact); from 0.5 on."""
+    time = np.concatenate([np.linspace(0.0, 1.0, 6), np.linspace(1.0, 3.0, 9)])
+    step = np.repeat([1, 2], [6, 9])
+    track = Track(fem.parse_deck(BAR), ("U1_n2",), step, time, 0.0 * time, (time**2)[:, None], (), ())
+    assert Observed(("U1_n2",), np.array([0.5, 1.7]), 2).of(track) == pytest.approx([1.5**2, 2.7**2], rel=1e-12)
+    assert Observed(("U1_n2",), np.array([0.5, 1.7])).of(track) == pytest.approx([0.5**2, 1.7**2], rel=1e-12)
+    both = ("U1_n2_min", "U1_n2_max")
+    assert Observed(both, np.zeros(0), 2, 0.5).of(track).tolist() == [2.25, 9.0]
+    assert Observed(both, np.zeros(0), 1, 0.2).of(track) == pytest.approx([0.04, 1.0])
+
+
+@pytest.mark.parametrize("way", [[1.0, 0.8], [1.0, 0.0, 0.0, 0.0, 1.0], [1.0, -0.5]])
+def test_correlated_residuals_count_by_the_larger_of_both_estimates(way):
+    """c^T G c with G written out: Bartlett's taper up to the first M >= 5 (1 + 2 sum rho^2), and rho^lag with rho
+    corrected by (p + 1)(1 + rho)/k; of residuals that are moving means."""
+    k, rng = 80, np.random.default_rng(8)
+    residual = np.convolve(rng.normal(size=k + len(way) - 1), way, "valid")
+    columns = np.column_stack([np.ones(k), np.sin(0.1 * np.arange(k))])
+    variance = residual @ residual / k
+    rho = np.array([residual[lag:] @ residual[: k - lag] for lag in range(k)]) / (residual @ residual)
+    last = next(m for m in range(k) if m >= 5.0 * (1.0 + 2.0 * np.sum(rho[1 : m + 1] ** 2)) or m == k // 4)
+    lags = np.abs(np.subtract.outer(np.arange(k), np.arange(k)))
+    tapered = np.maximum(1.0 - lags / (last + 1.0), 0.0) * rho[lags]
+    first = min(max(0.0, rho[1] + 3.0 * (1.0 + rho[1]) / k), 0.99)
+    both = [variance * np.diag(columns.T @ each @ columns) for each in (tapered, first**lags)]
+    assert correlated(columns, residual) == pytest.approx(np.maximum(*both), rel=1e-9)

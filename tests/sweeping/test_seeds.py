@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import norm, t
 
 from fem.cli import main
 from fem.study import scatter as seeds
@@ -97,3 +98,19 @@ def test_the_command_writes_and_prints_them(tmp_path, capsys):
     assert rows[0].startswith("number,seeds,mean,") and any(row.startswith("T_e16_max,3,") for row in rows)
     said = capsys.readouterr().out
     assert "90 % of seas within" in said and "fewer than 10 seeds" in said
+
+
+@pytest.mark.parametrize("k", [2, 5, 30])
+def test_intervals_are_those_of_their_formulas(k):
+    """Of the mean: Student's t, as SciPy has it. Of the fractile: the delta method with the covariance of maximum
+    likelihood, s^2/k times 1 + 6 (1 - gamma)^2/pi^2, 6/pi^2, 6 (1 - gamma)/pi^2 (Johnson, Kotz & Balakrishnan 1995)."""
+    values = np.random.default_rng(k).gumbel(10.0, 2.0, k)
+    mean, low, high, spread = seeds.mean_of(values)
+    expected = t.interval(0.95, k - 1, values.mean(), values.std(ddof=1) / math.sqrt(k))
+    assert (low, high) == pytest.approx(expected, rel=1e-12) and (mean, spread) == (values.mean(), values.std(ddof=1))
+    location, scale, fractile, low, high = seeds.gumbel_of(values)
+    at, less = -math.log(-math.log(0.9)), 1.0 - np.euler_gamma
+    assert fractile == pytest.approx(location + at * scale, rel=1e-12)
+    whole = 1.0 + 6.0 * less**2 / math.pi**2 + 2.0 * at * 6.0 * less / math.pi**2 + at**2 * 6.0 / math.pi**2
+    half = norm.ppf(0.975) * scale * math.sqrt(whole / k)
+    assert (low, high) == pytest.approx((fractile - half, fractile + half), rel=1e-3)

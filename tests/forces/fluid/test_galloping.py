@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,10 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import least_squares
 
 import fem
+from fem.arrays import Floats
+from fem.compiled import kernel
 from fem.errors import DeckError
+from fem.forces.galloping import coefficients
 
 INPUTS = Path(__file__).resolve().parents[3] / "inputs"
 RHO, D, L, M, K, C, CD, SLOPE = 1.2, 0.1, 10.0, 20.0, 8000.0, 12.0, 1.6, -4.4
@@ -184,3 +188,21 @@ def test_what_cannot_be_is_refused(old, new, message):
     with pytest.raises(DeckError) as error:
         fem.parse_deck(DECK.replace(old, new))
     assert message in str(error.value)
+
+
+@kernel
+def coefficients_at(angle: float, laws: Floats, found: Floats) -> None:
+    """C_D and C_L."""
+    found[0], found[1], _, _ = coefficients(angle, laws, 0, laws.shape[0])
+
+
+@pytest.mark.parametrize("rows", [(-100.0, 20.0, 170.0), (0.0, 90.0, 300.0), (30.0, 31.0, 45.0)])
+def test_a_table_goes_round(rows):
+    """Between its last row and the first one a turn later, as NumPy interpolates with a period; any number of turns."""
+    laws = np.column_stack([np.radians(rows), [1.0, 2.5, 0.7], [0.3, -0.8, 0.4]])
+    found = np.zeros(2)
+    for degrees in np.arange(-777.0, 800.0, 25.3):
+        angle = math.radians(degrees)
+        expected = [np.interp(angle, laws[:, 0], laws[:, k], period=2.0 * np.pi) for k in (1, 2)]
+        coefficients_at(angle, laws, found)
+        assert found == pytest.approx(expected, abs=1e-9)
