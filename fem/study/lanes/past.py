@@ -37,7 +37,7 @@ LOADS = ("boundaries", *DEAD)
 """Fields of the last step that may differ."""
 FORCES = ("nodal", "released", "moments", "body", "gravity", "flows")
 """Fields of an environment that dead loads come from."""
-OTHERS = tuple(each.name for each in fields(Model) if each.name not in (*LATE, "parameters"))
+OTHERS = tuple(each.name for each in fields(Model) if each.name not in (*LATE, "parameters", "given"))
 OF_STEP = tuple(each.name for each in fields(Step))
 OF_LAST = tuple(name for name in OF_STEP if name not in LOADS)
 
