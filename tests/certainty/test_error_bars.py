@@ -341,7 +341,7 @@ def test_modes_alone(tmp_path):
     assert sum(line["name"].startswith("frequency") and line["bar"] > 0.0 for line in limits) == 4
 
 
-STRING = """*NODE
+HELD_STRING = """*NODE
 1,0,0,0
 2,1,0,0
 3,2,0,0
@@ -370,7 +370,7 @@ B, 5.
 def test_frequencies_without_a_step_before(tmp_path):
     """No step has increments, and no number has rows."""
     deck = tmp_path / "string.inp"
-    deck.write_text(STRING)
+    deck.write_text(HELD_STRING)
     assert cli.main(["run", str(deck), "--no-vtk", "--quiet", "--error-bars", "--output", str(tmp_path / "out")]) == 0
     limits = json.loads((tmp_path / "out/run.json").read_text())["error_bars"]["limits"]
     assert [line["name"] for line in limits] == ["frequency_1_1", "frequency_1_2", "frequency_1_3"]

@@ -133,6 +133,15 @@ def test_round_off_is_no_result():
     assert told and not any(":U" in name for name in told)
 
 
+def test_the_end_force_is_told_and_a_reaction_of_rounding_errors_is_not():
+    """TE of a held end is what its line is checked by. RF2 is 1e-13 of RF1: no number whose derivatives are told."""
+    deck = BAR.replace("\nU, RF\n", "\nU, RF, TE\n").replace("2, 1, <F>", "2, 1, <F>\n2, 2, 3e-13")
+    assert "RF, TE" in deck and "3e-13" in deck
+    told = representative(fem.sensitivity(fem.parse_deck(deck), ["EA"]))
+    assert "max:TE_n1" in told
+    assert {name for name in told if ":RF" in name} == {"min:RF1_n1"}
+
+
 KNOT = ("0., 0., 0.3, 1.", "0., 0., <t1>, 1."), (", DEFINITION=SMOOTH STEP", "")
 
 

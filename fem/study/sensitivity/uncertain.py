@@ -104,17 +104,19 @@ def read_ranges(text: str, model: Model) -> list[Range]:
 
 
 def representative(found: Derivatives) -> list[str]:
-    """The largest and the least of each printed quantity (T, U1, ...) of any element or node; the largest amplitude of
-    each that has derivatives; frequencies."""
-    families: dict[str, list[int]] = {}
-    for place, name in enumerate(found.track.names):
+    """The largest and the least of each printed quantity (T, U1, ...) of any element or node, unless it is round-off
+    beside the others of its vector; the largest amplitude of each that has derivatives; frequencies."""
+    columns: dict[str, list[int]] = {}
+    values, size = found.track.values, {"U": size_of(found.track.model)}
+    for place, name in enumerate(found.track.names if len(values) else ()):
         number = number_named(name)
-        if number.kind and number.quantity.name in ("U", "RF", "T", "SM", "SK"):
-            families.setdefault(number.column, []).append(place)
+        if number.kind and number.quantity.name in ("U", "RF", "TE", "T", "SM", "SK"):
+            columns.setdefault(number.column, []).append(place)
+            largest_seen = float(np.abs(values[:, place]).max(initial=0.0, where=np.isfinite(values[:, place])))
+            size[number.family] = max(size.get(number.family, 0.0), largest_seen)
     names = list[str]()
-    values = found.track.values
-    for column, places in families.items() if len(values) else ():
-        least = STILL * size_of(found.track.model) if column.startswith("U") else 0.0
+    for places in columns.values():
+        least = STILL * size[number_named(found.track.names[places[0]]).family]
         for kind, ends in (("max", np.fmax.reduce(values[:, places])), ("min", -np.fmin.reduce(values[:, places]))):
             if np.isfinite(ends).any() and abs(float(np.nanmax(ends))) > least:
                 names.append(f"{kind}:{found.track.names[places[int(np.nanargmax(ends))]]}")
