@@ -98,9 +98,9 @@ def _found(draft: Draft, model: Model) -> Model:
     loose = np.flatnonzero(left & is_free[mesh.element_nodes].any(axis=1))
     if len(loose):
         names = listed(mesh.element_names[loose].tolist())
-        ends = f"element {names} ends at a free node" if len(loose) == 1 else f"elements {names} end at free nodes"
+        where = f"element {names} ends at a free node" if len(loose) == 1 else f"elements {names} end at free nodes"
         it = "it" if len(loose) == 1 else "them"
-        raise Mistake(first, f"{ends}, but no density, force or length is given for {it}")
+        raise Mistake(first, f"{where}, but no density, force or length is given for {it}")
     return _placed(draft, model, Net(mesh.coordinates, held, ends, *values[:, given]), given, stiffness[given])
 
 
