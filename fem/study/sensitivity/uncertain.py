@@ -138,6 +138,7 @@ def input_bars(
     bars = []
     for name in names:
         value, slopes, _ = found.of(name)
+        between = between_rows(found, name)
         its = dict(zip(found.parameters, slopes.tolist(), strict=True))
         contributions = []
         for one in ranges:
@@ -147,11 +148,27 @@ def input_bars(
             at = [0.0 if move == 0.0 else each for each, move in zip(at, moves, strict=True)]
             size, known = max(map(abs, (*first, *at)), default=0.0), all(map(math.isfinite, at))
             wrong = max(abs(a - b) for a, b in zip(first, at, strict=True)) if known else 0.0
-            is_curved = known and not wrong <= max(CURVED * size, ROUGH * abs(value))
+            is_curved = known and size > between and not wrong <= max(CURVED * size, ROUGH * abs(value))
             contributions.append(Contribution(one.name, first, (at[0], at[1]), is_curved))
         contributions.sort(key=lambda each: -max(map(abs, each.change)))
         bars.append(InputBar(name, value, tuple(contributions)))
     return bars
+
+
+def between_rows(found: Derivatives, name: str) -> float:
+    """How far the peak of a number over time may lie beyond its largest row: an eighth of the second difference of the
+    rows there, if it is a parabola. By less, runs differ because their increments end at other instants; 0 for other
+    numbers."""
+    column = {
+        f"{kind}:{each}".upper(): place for place, each in enumerate(found.track.names) for kind in ("max", "min")
+    }
+    if (place := column.get(name.upper())) is None:
+        return 0.0
+    values = found.track.values[:, place]
+    row = int(np.searchsorted(found.track.time, found.of(name)[2]))
+    beside = values[row - 1 : row + 2] if 0 < row < len(values) - 1 else np.zeros(3)
+    bend = float(np.abs(np.diff(beside, 2)).max()) / 8.0
+    return bend if math.isfinite(bend) else 0.0
 
 
 def numbers_at(
