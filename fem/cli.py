@@ -180,7 +180,7 @@ def add_solver(commands: Any) -> None:
     where = "also compute the derivatives of all printed numbers by these parameters"
     run.add_argument("--sensitivity", metavar="EA,Cd,...", type=option.names, help=where)
     where = "parameters that are not known exactly: error bars of inputs, and what limits the result"
-    run.add_argument("--uncertain", metavar="EA=5%%,mu=0.3:0.6,...", help=where)
+    run.add_argument("--uncertain", metavar="EA=5%,mu=0.3:0.6,...", help=where)
     run.add_argument("--no-vtk", dest="vtk", action="store_false", help="do not write the fields for ParaView")
     run.add_argument("--solver", choices=SOLVERS, default="auto", type=str.lower, help="linear solver (default: auto)")
     run.set_defaults(command=run_command)

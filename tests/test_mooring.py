@@ -288,3 +288,34 @@ def lowered(text: str) -> str:
     """A node on the slope."""
     label, x, y = text.split(", ")
     return f"{label}, {x}, {y}, {-200.0 + 0.02 * float(x)!r}"
+
+
+def test_a_line_of_segments_has_the_stiffness_of_its_catenary(tmp_path):
+    """Each segment has a seabed of its own, with friction in dynamic steps only. Stiffness and length on the seabed are
+    those of an elastic catenary of three segments without friction, solved by scipy with 1e-15."""
+    segments = [
+        *("--segment", "R4-studless-100,600", "--segment", "polyester-200,250"),
+        "--segment",
+        "R4-studless-100,40",
+    ]
+    where = ["--first=-900,0,-150", "--last=-20,0,-12", "--depth", "150", "--friction", "0.7", "--headings", "0"]
+    assert main(["line", *where, *segments, "--bars", "100", "--output", str(tmp_path / "line.inp")]) == 0
+    text = (tmp_path / "line.inp").read_text()
+    assert text.count("*SEABED") == 3 and "A vessel on 1 line of" in text
+    found = fem.mooring(tmp_path / "line.inp").rest
+    assert found.lines[0, -1] == pytest.approx(166.094, rel=0.01)  # on the seabed
+    assert found.stiffness[0, 0] == pytest.approx(220872.0, rel=0.002)
+    assert found.stiffness[0, 2] == pytest.approx(41694.4, rel=0.003)
+    assert found.stiffness[2, 2] == pytest.approx(11818.6, rel=0.004)
+
+
+def test_the_stiffness_with_friction_in_dynamic_steps_is_the_derivative_of_the_forces(tmp_path):
+    """Friction does not act in the statics of the offsets, so it may not stick in the tangent either."""
+    where = ["--first=-837.6,0,-200", "--last=-58,0,-14", "--depth", "200", "--headings", "0"]
+    line = ["--section", "R4-studless-142", "--length", "850", "--bars", "100"]
+    found = []
+    for name, friction in (("rough", "0.7"), ("smooth", "0")):
+        deck = str(tmp_path / f"{name}.inp")
+        assert main(["line", *where, *line, "--friction", friction, "--output", deck]) == 0
+        found.append(fem.mooring(deck).rest.stiffness)
+    assert found[0] == pytest.approx(found[1], rel=1e-9, abs=1e-6)

@@ -22,6 +22,7 @@ MAX_LABEL = 10**15
 
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?", re.ASCII)
 INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+ARITHMETIC = re.compile(r"[-+*/()]")
 REFERENCE = re.compile(r"<([^<>]*)>")
 LONE_REFERENCE = re.compile(r"([+-]?)<([^<>]*)>")
 QUOTED = re.compile(r'"[^"]*"')
@@ -66,6 +67,10 @@ def substitute(text: str, values: Mapping[str, float], place: Place) -> Any:
         name = match.group(1).strip()
         if name.upper() not in values:
             hint = did_you_mean(name, values, "define it on a *PARAMETER line before its use")
+            if ARITHMETIC.search(name):
+                hint = (
+                    "only a name may stand between < and >; arithmetic belongs on a *PARAMETER line: name = arithmetic"
+                )
             raise Mistake(place, f"unknown parameter <{shown(name)[1:-1]}>", hint, f"<{name.upper()}>")
         value = values[name.upper()]  # whole numbers may be used as labels and counts
         return str(int(value)) if value.is_integer() and abs(value) <= EXACT_INTEGERS else repr(value)

@@ -20,7 +20,7 @@ from fem.errors import listed
 from fem.lines.forms import FormError, FoundForm, Net, find_form
 from fem.model import Model, RestLength
 from fem.model.facts import natural_lengths, of_sections, stretches
-from fem.model.mesh import BARS
+from fem.model.mesh import BARS, Mesh
 from fem.model.notices import held_dofs
 
 TYPES = ("FORCE DENSITY", "FORCE", "LENGTH")
@@ -98,7 +98,9 @@ def _found(draft: Draft, model: Model) -> Model:
     loose = np.flatnonzero(left & is_free[mesh.element_nodes].any(axis=1))
     if len(loose):
         names = listed(mesh.element_names[loose].tolist())
-        raise Mistake(first, f"element {names} ends at a free node, but no density, force or length is given for it")
+        where = f"element {names} ends at a free node" if len(loose) == 1 else f"elements {names} end at free nodes"
+        it = "it" if len(loose) == 1 else "them"
+        raise Mistake(first, f"{where}, but no density, force or length is given for {it}")
     return _placed(draft, model, Net(mesh.coordinates, held, ends, *values[:, given]), given, stiffness[given])
 
 
@@ -126,7 +128,7 @@ def _placed(draft: Draft, model: Model, net: Net, given: Ints, stiffness: Floats
         raise Mistake(place, what, "give them tension, or a material without *NO COMPRESSION")
     labels = mesh.element_labels[given].tolist()
     rests = [RestLength(label, float(length)) for label, length in zip(labels, lengths[given].tolist(), strict=True)]
-    _tell(draft, form)
+    _tell(draft, form, mesh)
     return replace(model, mesh=replace(mesh, coordinates=form.place), rest_lengths=(*model.rest_lengths, *rests))
 
 
@@ -143,10 +145,12 @@ def stiffness_of(model: Model) -> Floats:
     return of_sections(model, lambda section, law: section.area * (law.young or np.nan), np.nan)
 
 
-def _tell(draft: Draft, form: FoundForm) -> None:
-    force = form.density * form.length
+def _tell(draft: Draft, form: FoundForm, mesh: Mesh) -> None:
+    force, moved = form.density * form.length, np.linalg.norm(form.place - mesh.coordinates, axis=1)
     turns = f" after {form.iterations} iterations" if form.iterations > 1 else ""
-    draft.notice(f"*FORM FINDING: nodes placed{turns}; N from {force.min():.6g} to {force.max():.6g}")
+    most = int(moved.argmax())
+    far = f", up to {moved[most]:.4g} from where they were drawn (node {mesh.node_names[most]})"
+    draft.notice(f"*FORM FINDING: nodes placed{turns}{far}; N from {force.min():.6g} to {force.max():.6g}")
 
 
 def _nodal(draft: Draft, model: Model, first: Place) -> Floats:

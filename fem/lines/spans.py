@@ -101,7 +101,9 @@ class LineSpan:
             "a spread has no modules: give the part with them as a segment": bool(self.spread) and has_modules,
             "waves need water: give its depth": bool(self.sea) and not self.is_wet,
             f"a sea needs a positive height and period, got {self.sea}": not min(self.sea, default=1.0) > 0.0,
-            "an RAO moves the vessel of a spread in a sea": self.rao is not None and not (self.sea and self.spread),
+            "an RAO moves the vessel of a spread in a sea: give the sea, and a spread or headings (0 for one line)": (
+                self.rao is not None and not (self.sea and self.spread)
+            ),
             "the RAO moves the vessel: it has no other motion": self.rao is not None and self.is_moving,
             "two lines of a spread have the same heading": len({each % 360.0 for each in self.spread})
             < len(self.spread),
@@ -529,7 +531,7 @@ def heading_lines(span: LineSpan) -> list[str]:
     """Description, and the sources of the numbers."""
     distance = math.dist(span.first, span.last)
     sections = list({own.name: own for own in (each.section for each in span.segments)}.values()) or [span.section]
-    what = f"A vessel on {len(span.spread)} lines" if span.spread else "Line"
+    what = f"A vessel on {len(span.spread)} line{'s' * (len(span.spread) != 1)}" if span.spread else "Line"
     where = f"in {span.depth:g} m of water" if span.is_wet else "in air"
     by_source: dict[str, dict[str, None]] = {}
     for quantity, source in (pair for section in sections for pair in section.sources.items()):
@@ -797,7 +799,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     text = "height of the clamps of --spans over the ground [m] (default: there is no ground)"
     section.add_argument("--height", metavar="Z", type=positive, help=text)
     command.add_argument("--depth", metavar="D", type=positive, help="water depth, with a seabed [m] (default: in air)")
-    command.add_argument("--friction", metavar="MU", type=positive, help="friction of the seabed (default: 0)")
+    command.add_argument("--friction", metavar="MU", type=not_negative, help="friction of the seabed (default: 0)")
     add_list(command, "--stream", "VX,VY", "velocity of the current; in air, of the wind at z = 10 [m/s]")
     text = "part with buoyancy modules, may be repeated: where it begins and ends, natural lengths from the first end; "
     text += "mass per length and diameter of the line with them [m, m, kg/m, m]"

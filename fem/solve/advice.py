@@ -5,13 +5,16 @@ Resolution of snaps: the longest increments that resolve a line snapping taut, a
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Flags, Floats, Ints
 from fem.forces import bar
 from fem.forces.families import trouble_of
 from fem.forces.laws import RIGID, TABLE
-from fem.model import Controls, Dynamic
+from fem.model import Controls, Dynamic, Model
+from fem.model.mesh import BARS
 from fem.model.notices import FOLLOW, SHARE, expected_peaks, floating_text, follows_snaps
 from fem.solve.clock import SHARP, Clock, ErrorClock
 from fem.solve.newton.groups import CONTROL, LIMIT, MEMORY, NOT_CONVERGED, NOT_FINITE, ROW
@@ -185,6 +188,28 @@ def soft_bottom_notice(stage: StepSystem) -> str:
                 "contact width, which moves their touchdown points; increase K of *SEABED"
             )
     return ""
+
+
+TURNED = 0.1
+"""Rotation [radians] of a bar from which on small rotations are doubtful: half of its square is a strain of 0.5 %."""
+
+
+def turned_notice(model: Model, gone: Flags, u: Floats) -> str:
+    """Notice that a bar has turned far from how it was drawn, a direction that geometrically linear steps keep."""
+    mesh = model.mesh
+    ends, drawn, now = mesh.element_nodes, mesh.coordinates, mesh.coordinates + u.reshape(-1, 3)
+    elements = np.flatnonzero(mesh.is_of(*BARS) & ~gone)
+    before, after = (at[ends[elements, 1]] - at[ends[elements, 0]] for at in (drawn, now))
+    across = np.linalg.norm(np.cross(before, after), axis=1)
+    turned = np.arctan2(across, (before * after).sum(axis=1))
+    if not turned.max(initial=0.0) > TURNED:
+        return ""
+    most = int(turned.argmax())
+    name, angle = mesh.named(mesh.element_labels[elements[most]]), math.degrees(turned[most])
+    return (
+        f"element {name} has turned by {angle:.3g} degrees, but its force keeps the direction in which it was drawn, "
+        "as the step is geometrically linear: *STEP, NLGEOM takes rotations into account"
+    )
 
 
 SHOWN = 0.5

@@ -264,11 +264,19 @@ class StepRun(StepState):
         if error is None and self.clock.is_static:
             self.notify(warning(instability_notice(self.stage, self.path.negative if self.path else None)))
             self.notify(outcome.slack_notice(self.stage, self.progress.motion, self.thermal))
+        if error is None and self._is_linear_from_the_start() and self.sink.hears_notices:
+            self.notify(warning(advice.turned_notice(self.system.model, self.whole.gone, self.progress.motion.u)))
         self._tell_ranges()
         self.notify(self.watch.closing(self.progress, self.clock.dt))
         # after Ctrl-C the motion may be in the middle of an iteration
         if not self.clock.is_finished and (error is None or isinstance(error, NoConvergence)):
             self._send_frame(is_end=True)
+
+    def _is_linear_from_the_start(self) -> bool:
+        """Whether bars keep the directions in which they were drawn."""
+        model = self.system.model
+        is_displaced = any(each.kind == "DISPLACEMENT" for each in model.initial_conditions)
+        return not is_displaced and not any(step.nlgeom for step in model.steps[: self.number])
 
     def _tell_ranges(self) -> None:
         """Notice of elements outside their range, given once in a run."""

@@ -110,7 +110,7 @@ def convergence(time: Floats, running: Floats, errors: Floats, verdict: str, is_
     Exponents that are -inf are omitted; below the title is the verdict."""
     lasts = np.isfinite(running).all(axis=0)
     running, errors = running[:, lasts], errors[:, lasts]
-    figure, [[panel]] = panels(1, "Lyapunov exponents, averaged up to each time", height=3.2)
+    figure, [[panel]] = panels(1, "Lyapunov exponents, averaged up to each time, and error bars (bands)", height=3.2)
     panel.set_title(textwrap.fill(verdict, 90), fontsize=8)
     for n, (values, bars) in enumerate(zip(running.T, errors.T, strict=True)):
         line = curve(panel, time, values, n, f"{n + 1}: {values[-1]:.4g} ± {bars[-1]:.1g}")
@@ -150,7 +150,7 @@ def phase_plane(section: Section, is_si: bool) -> Figure:
 def exponents_against(sweep: Sweep, is_si: bool) -> Figure:
     """The largest exponent, with its error bar, against the last parameter that was varied.
     Those without a verdict stand apart, as crosses that no line joins."""
-    figure, [[panel]] = panels(1, "Largest Lyapunov exponent", height=3.2)
+    figure, [[panel]] = panels(1, "Largest Lyapunov exponent and its error bar (band)", height=3.2)
     for place, (label, rows) in enumerate(families(sweep.parameters)):
         x, y, error = (sweep[name][rows] for name in (sweep.names[-1], "exponent_1", "error_1"))
         is_open = np.isnan(sweep["chaotic"][rows])

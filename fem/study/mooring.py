@@ -37,7 +37,6 @@ from fem.model.facts import natural_lengths
 from fem.model.free_bodies import rotation_of, rotation_vector
 from fem.model.mesh import BARS, BEAMS, ElementBlock, Mesh
 from fem.model.quantities import ELEMENTAL, NODAL, Values
-from fem.model.surroundings import Seabed
 from fem.runner import run
 from fem.runs.record import Modes, Requests, SilentSink
 from fem.runs.tables import chains_of
@@ -142,7 +141,8 @@ class Mooring:
         stiffness = np.where(np.abs(rest.stiffness) < NOISE * np.outer(size, size), 0.0, rest.stiffness)
         force = np.where(np.abs(rest.force) < NOISE * np.abs(rest.force).max(initial=0.0), 0.0, rest.force)
         about = np.round(self.about, 9) + 0.0
-        lines = [f"mooring    {len(self.fairleads)} lines at rest, about ({', '.join(f'{x:.6g}' for x in about)})"]
+        count = f"{len(self.fairleads)} line{'s' * (len(self.fairleads) != 1)}"
+        lines = [f"mooring    {count} at rest, about ({', '.join(f'{x:.6g}' for x in about)})"]
         lines.append("lines      fairlead  anchor    end force    decl.    azim.  T at anchor    uplift  on seabed")
         for fairlead, anchor, row in zip(self.fairleads, self.anchors, rest.lines, strict=True):
             _, te, decl, azim, t, uplift, lies = row.tolist()
@@ -224,7 +224,7 @@ def mooring(
     asked = (Step(Frequency(count), nlgeom=True),) if count else ()
     whole = run(replace(model, steps=(*steps, *asked)))
     u = np.array(whole.motion[-1, 0])
-    held, left_out = hold(replace(model, steps=steps), nodes, u)
+    held, left_out = hold(smooth_in_statics(replace(model, steps=steps)), nodes, u)
     at_rest = held.mesh.coordinates[nodes] + u[nodes]
     moved = (
         about
@@ -350,6 +350,16 @@ def hold(model: Model, nodes: Ints, u: Floats) -> tuple[Model, list[str]]:
         what = f"{count} elements between nodes of the vessel and their loads are left out"
         notices.append(f"{what}: forces are those of the lines")
     return replace(model, **here, steps=tuple(steps), laid=()), notices
+
+
+def smooth_in_statics(model: Model) -> Model:
+    """Without the friction of bottoms that do not rub in statics, which would otherwise stick in the tangent of
+    perturbation steps: the stiffness would not be the derivative of the forces."""
+
+    def smooth(bed: Any) -> Any:
+        return bed if bed.rubs_in_statics else replace(bed, axial=0.0, lateral=0.0)
+
+    return replace(model, seabeds=tuple(map(smooth, model.seabeds)), cylinders=tuple(map(smooth, model.cylinders)))
 
 
 def held_at(mesh: Mesh, nodes: Ints, u: Floats) -> tuple[Boundary, ...]:
@@ -540,26 +550,34 @@ def lift_offs(model: Model, line: Attached, stage: StepSystem, of: Values) -> It
     """Where a line leaves the seabed, as long as nodes there are free."""
     up = model.mesh.up
     kind, load, block = stage.nodes.dof_kind.reshape(-1, 3), stage.work.load.reshape(-1, 3), stage.work.tangent.block
-    for bed in beds_below(model, line):
-        places = of["COORD"][line.nodes]
-        down = bed.depth(places, up) > 0.0
-        for first in np.flatnonzero(down[1:] != down[:-1]):
-            here, other = (first, first + 1) if down[first] else (first + 1, first)
-            beyond = 2 * here - other
-            if not (0 <= beyond < len(down) and down[beyond]):
-                continue  # it touches with one node only
-            node, beside = int(line.nodes[here]), int(line.nodes[other])
-            slope = bed.normal(up) if bed.grid is None else -bed.grid.depth(places[[here]])[1][0]
-            normal = slope / np.linalg.norm(slope)
-            weight, stiff = -float(load[node] @ normal), float(normal @ block[node].reshape(3, 3) @ normal)
-            if weight > 0.0 and stiff > 0.0 and (kind[[node, beside]] == 1).all():
-                way = min(float(of["CFORCE"][node] @ normal) / weight, 1.0) - 0.5
-                yield LiftOff(node, beside, way, normal, stiff)
+    places = of["COORD"][line.nodes]
+    depth, below = depths(model, line, places)
+    down = depth > 0.0
+    for first in np.flatnonzero(down[1:] != down[:-1]):
+        here, other = (first, first + 1) if down[first] else (first + 1, first)
+        beyond = 2 * here - other
+        if not (0 <= beyond < len(down) and down[beyond]):
+            continue  # it touches with one node only
+        node, beside, bed = int(line.nodes[here]), int(line.nodes[other]), model.seabeds[below[here]]
+        slope = bed.normal(up) if bed.grid is None else -bed.grid.depth(places[[here]])[1][0]
+        normal = slope / np.linalg.norm(slope)
+        weight, stiff = -float(load[node] @ normal), float(normal @ block[node].reshape(3, 3) @ normal)
+        if weight > 0.0 and stiff > 0.0 and (kind[[node, beside]] == 1).all():
+            way = min(float(of["CFORCE"][node] @ normal) / weight, 1.0) - 0.5
+            yield LiftOff(node, beside, way, normal, stiff)
 
 
-def beds_below(model: Model, line: Attached) -> list[Seabed]:
-    """Seabeds that all bars of a line may touch."""
-    return [bed for bed in model.seabeds if np.isin(line.bars, model.mesh.bars_in(bed.element_set)).all()]
+def depths(model: Model, line: Attached, places: Floats) -> tuple[Floats, Ints]:
+    """Depth (n+1,) of the nodes of a line below a seabed that a bar beside the node may touch, the greatest, and the
+    number (n+1,) of this seabed; -inf where there is none. The segments of a line may have a seabed each."""
+    deepest, number = np.full(len(places), -np.inf), np.zeros(len(places), np.int64)
+    for k, bed in enumerate(model.seabeds):
+        may = np.isin(line.bars, model.mesh.bars_in(bed.element_set))
+        touches = np.append(may, False) | np.append(False, may)
+        depth = np.where(touches, bed.depth(places, model.mesh.up), -np.inf)
+        number = np.where(depth > deepest, k, number)
+        deepest = np.maximum(depth, deepest)
+    return deepest, number
 
 
 def condensed(stage: StepSystem, made: Matrices, found: Sequence[LiftOff]) -> tuple[Floats, Floats]:
@@ -620,12 +638,10 @@ def of_lines(
         decl, azim = math.degrees(math.atan2(horizontal, pull[up])), math.degrees(math.atan2(pull[1], pull[0]))
         last = line.nodes[-1]
         uplift = max(float(of.pull[last, up]), 0.0) if last in supported else math.nan
-        lies, length = 0.0, lengths[line.bars]
-        for bed in beds_below(model, line):
-            deep = bed.depth(place[line.nodes], up) + np.where(
-                np.isin(line.nodes, supported), NOISE * length.sum(), 0.0
-            )
-            lies += float(length[(deep[1:] > 0.0) & (deep[:-1] > 0.0)].sum())
+        length = lengths[line.bars]
+        deep = depths(model, line, place[line.nodes])[0]
+        deep += np.where(np.isin(line.nodes, supported), NOISE * length.sum(), 0.0)
+        lies = float(length[(deep[1:] > 0.0) & (deep[:-1] > 0.0)].sum())
         lies += sum(each.way * length[np.argmax(np.isin(line.nodes, (each.node, each.beside)))] for each in its_lifts)
         back = -float(pull[:2] @ offset[:2]) / reach if reach else 0.0
         rows.append([back, float(np.linalg.norm(pull)), decl, azim, tension[line.bars[-1]], uplift, lies])

@@ -33,8 +33,9 @@ from fem.study.question import Question, Row
 from fem.study.row import STATISTICS, Record
 
 TRACKED = {"n": NODAL[:4], "e": ELEMENTAL[:4]}
-BESIDE = ("FV", "FA", "FE", "T2", "PE", "PEEQ")
-"""Derived quantities that have error bars in tables, too: of water, of second ends of ropes, of bars that yield."""
+BESIDE = ("FV", "FA", "FE", "TE", "T2", "PE", "PEEQ")
+"""Derived quantities that have error bars in tables, too: of water, of ends of lines, of second ends of ropes, of bars
+that yield."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -134,6 +134,15 @@ def test_round_off_is_no_result():
     assert told and not any(":U" in name for name in told)
 
 
+def test_the_end_force_is_told_and_a_reaction_of_rounding_errors_is_not():
+    """TE of a held end is what its line is checked by. RF2 is 1e-13 of RF1: no number whose derivatives are told."""
+    deck = BAR.replace("\nU, RF\n", "\nU, RF, TE\n").replace("2, 1, <F>", "2, 1, <F>\n2, 2, 3e-13")
+    assert "RF, TE" in deck and "3e-13" in deck
+    told = representative(fem.sensitivity(fem.parse_deck(deck), ["EA"]))
+    assert "max:TE_n1" in told
+    assert {name for name in told if ":RF" in name} == {"min:RF1_n1"}
+
+
 KNOT = ("0., 0., 0.3, 1.", "0., 0., <t1>, 1."), (", DEFINITION=SMOOTH STEP", "")
 
 
@@ -341,6 +350,54 @@ def test_the_command_writes_derivatives_and_what_limits_the_result(tmp_path, cap
     assert "What limits this result" in page.read_text()
     assert main(["run", str(deck), "--output", str(folder), "--quiet"]) == 0
     assert not any((folder / name).exists() for name in ("sensitivity.csv", "uncertain.csv", "tornado.png"))
+
+
+MOVED = """*PARAMETER
+EA = 300.
+*NODE, NSET=TOP
+1, 0, 0, 0
+*NODE
+2, 0, 0, -2
+*ELEMENT, TYPE=T3D2, ELSET=BAR
+1, 1, 2
+*ELEMENT, TYPE=MASS, ELSET=BALL
+2, 2
+*MASS, ELSET=BALL
+1.
+*MATERIAL, NAME=M
+*ELASTIC
+<EA>
+*SOLID SECTION, ELSET=BAR, MATERIAL=M
+1.
+*AMPLITUDE, NAME=WAVE, DEFINITION=PERIODIC
+1, 3., 0., 0.
+0., 1.
+*BOUNDARY
+1, 1, 2
+2, 1, 2
+*STEP, NLGEOM
+*DYNAMIC
+0.01, 4.
+*BOUNDARY, AMPLITUDE=WAVE
+1, 3, 3, 0.2
+*NODE PRINT, NSET=TOP
+U
+*EL PRINT, ELSET=BAR
+T
+*END STEP
+"""
+
+
+def test_a_motion_that_is_given_is_limited_by_nothing(tmp_path):
+    """Automatic increments end at other instants with another EA, and meet the peak of 0.2 by more or less: that is no
+    change of the support's motion. The tension does change."""
+    deck, folder = tmp_path / "moved.inp", tmp_path / "out"
+    deck.write_text(MOVED)
+    assert main(["run", str(deck), "--output", str(folder), "--uncertain", "EA=20%", "--quiet", "--no-vtk"]) == 0
+    limits = {line["number"]: line for line in json.loads((folder / "run.json").read_text())["uncertain"]["limits"]}
+    for name in ("max:U3_n1", "min:U3_n1"):
+        assert (limits[name]["above"], limits[name]["below"], limits[name]["limited_by"]) == (0.0, 0.0, "nothing")
+    assert limits["max:T_e1"]["above"] > 0.5 and limits["max:T_e1"]["curved"] == "EA"
 
 
 def test_both_ends_of_an_input_are_seen(tmp_path, monkeypatch):

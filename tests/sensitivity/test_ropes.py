@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fem
+from fem.cli import main
 from fem.compiled.choice import is_plain
 from fem.study.sensitivity.duals import NoDerivative
 from fem.study.tracks import tracked
@@ -179,3 +180,56 @@ def test_a_rope_goes_slack_just_after_the_start_of_an_increment():
     found = fem.sensitivity(fem.parse_deck(text, given), ["A"], names)
     wanted = fourth_order(text, "A", names, given, 1e-5)
     assert found.slopes[-1, :, 0] == pytest.approx(wanted[-1], rel=1e-6)
+
+
+BOUNCES = """*PARAMETER
+h = 1.
+e = 0.8
+*NODE
+1, 0., 0.
+2, 0., <h>
+*NSET, NSET=BALL
+2
+*ELEMENT, TYPE=MASS, ELSET=MASS
+1, 2
+*MASS, ELSET=MASS
+0.5
+*STOP PLANE, REF NODE=1, NSET=BALL, RESTITUTION=<e>
+0, 1
+*BOUNDARY
+1, 1, 2
+*STEP, NLGEOM, INC=10000
+*DYNAMIC, DIRECT
+0.01, 3.
+*CLOAD
+2, 2, -4.905
+*NODE PRINT, NSET=BALL
+U
+*END STEP
+"""
+
+
+def bounced(e: float, h: float, until: float = 3.0, g: float = 9.81) -> float:
+    """Displacement of a ball that falls from the height h and bounces, by formulas."""
+    v = np.sqrt(2.0 * g * h)
+    t = v / g
+    while t + 2.0 * e * v / g < until:
+        v *= e
+        t += 2.0 * v / g
+    left = until - t
+    return float(e * v * left - 0.5 * g * left**2 - h)
+
+
+def test_the_least_value_at_an_impact_is_told_from_an_extreme(tmp_path, monkeypatch, capsys):
+    """The lowest point of a ball is the table, -h; an increment ends above it, by an amount that parameters change. The
+    command says so; the displacement at an instant has the derivatives of the formulas."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ball.inp").write_text(BOUNCES)
+    assert main(["run", "ball.inp", "--sensitivity", "e,h", "--quiet", "--no-vtk"]) == 0
+    assert "note: min:U2_n2: beside an impact" in " ".join(capsys.readouterr().out.split())
+    found = fem.sensitivity(fem.parse_deck(BOUNCES), ["e", "h"], ["U2_n2", "max:U2_n2"])
+    by_formula = [
+        (bounced(0.8 + de, 1.0 + dh) - bounced(0.8 - de, 1.0 - dh)) / 2e-6 for de, dh in ((1e-6, 0.0), (0.0, 1e-6))
+    ]
+    assert found.value("U2_n2") == pytest.approx(bounced(0.8, 1.0), rel=1e-9)
+    assert list(found.slope("U2_n2").values()) == pytest.approx(by_formula, rel=1e-7)

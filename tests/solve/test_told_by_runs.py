@@ -199,6 +199,38 @@ def test_statics_that_ends_without_any_force_says_so():
     assert not told(SLACK.format(held=1), "no bar carries a force")
 
 
+SWUNG = """*NODE, NSET=ALL
+1, 0, 0, 0
+2, 1, 0, 0
+*ELEMENT, TYPE=T3D2, ELSET=ROD
+1, 1, 2
+*ELEMENT, TYPE=MASS, ELSET=BALL
+2, 2
+*MASS, ELSET=BALL
+1.
+*MATERIAL, NAME=M
+*INEXTENSIBLE
+*SOLID SECTION, ELSET=ROD, MATERIAL=M
+1.
+*BOUNDARY
+1, 1, 3
+*STEP{nlgeom}
+*DYNAMIC, DIRECT
+0.01, {time}
+*CLOAD
+2, 3, -9.81
+*END STEP
+"""
+
+
+def test_a_linear_step_in_which_a_rod_turns_says_so():
+    """Without NLGEOM a pendulum falls along a straight line: 1.2 m after 0.5 s, an angle of 50.8 degrees."""
+    words = "element 1 has turned by 50.8 degrees, but its force keeps the direction"
+    assert told(SWUNG.format(nlgeom="", time=0.5), words)
+    assert not told(SWUNG.format(nlgeom="", time=0.1), "has turned")  # 5 cm
+    assert not told(SWUNG.format(nlgeom=", NLGEOM", time=0.5), "has turned")
+
+
 def test_quiet_runs_print_what_is_wrong(tmp_path, monkeypatch, capsys):
     """On standard error, and in run.json; what is not wrong is in the record alone."""
     monkeypatch.chdir(tmp_path)

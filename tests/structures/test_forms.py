@@ -178,7 +178,11 @@ def test_fem_form_writes_the_deck_and_a_table(tmp_path, capsys):
     path, other = tmp_path / "net.inp", tmp_path / "formed.inp"
     path.write_text(deck(X, BARS, HELD, [("FORCE DENSITY", np.where(EDGE, 5.0, 1.0))], strain="GREEN"))
     assert main(["form", str(path), "--output", str(other)]) == 0
-    assert "nodes placed; N from" in " ".join(capsys.readouterr().out.split())
+    told = " ".join(capsys.readouterr().out.split())
+    drawn, placed = fem.parse_deck(deck(X, BARS, HELD, [], strain="GREEN")).mesh, fem.parse_deck(other.read_text()).mesh
+    moved = np.linalg.norm(placed.coordinates - drawn.coordinates, axis=1)
+    at = f"up to {moved.max():.4g} from where they were drawn (node {drawn.node_labels[moved.argmax()]})"
+    assert f"nodes placed, {at}; N from" in told
     table = np.loadtxt(tmp_path / "formed.csv", delimiter=",", skiprows=1)
     np.testing.assert_allclose(table[:, 4], np.where(EDGE, 5.0, 1.0), rtol=1e-9)
     np.testing.assert_array_equal(fem.read_deck(other).mesh.coordinates, fem.read_deck(path).mesh.coordinates)

@@ -28,9 +28,10 @@ SAME = 1e-6
 
 
 def printed_names(model: Model) -> frozenset[str]:
-    """Displacements, velocities and reactions of nodes, tensions of elements, that some step prints; energies."""
-    names = table_names(model)
-    return frozenset(BALANCED) | {name for name in names if number_named(name).quantity.name in ("U", "V", "RF", "T")}
+    """Displacements, velocities, reactions and end tensions of nodes, tensions of elements, that some step prints;
+    energies."""
+    shown = ("U", "V", "RF", "TE", "T")
+    return frozenset(BALANCED) | {name for name in table_names(model) if number_named(name).quantity.name in shown}
 
 
 def scales(values: Floats, names: Sequence[str], mesh: Mesh) -> Floats:

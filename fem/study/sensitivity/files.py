@@ -27,6 +27,7 @@ from fem.study.points import parameter_of
 from fem.study.sensitivity import derivatives
 from fem.study.sensitivity.derivatives import WILD, Derivatives, differentiating
 from fem.study.sensitivity.figures import tornado
+from fem.study.sensitivity.harmonic import is_harmonic
 from fem.study.sensitivity.uncertain import InputBar, input_bars, read_ranges, representative
 from fem.study.tracks import table_names
 
@@ -65,6 +66,7 @@ def run_with_derivatives(
     chosen = representative(found)
     bars = input_bars(deck, found, ranges, chosen, given, solver) if ranges else []
     with FolderLock(folder):
+        impacts = [event.time for event in open_results(folder).events if event.event == "impact"]
         record = from_json((folder / RUN_RECORD).read_bytes())
         replace_file(folder / "sensitivity.csv", table_of(found))
         for name in KINDS:
@@ -77,7 +79,7 @@ def run_with_derivatives(
             replace_file(folder / RUN_RECORD, as_json(record))
             replace_file(folder / "uncertain.csv", uncertain_lines(bars))
             tornado(bars, folder / "tornado.png", open_results(folder).mark)
-    tell(found, chosen)
+    tell(found, chosen, impacts)
     if bars:
         tell_limits(limits)
 
@@ -198,8 +200,8 @@ def limits_of(bars: Sequence[InputBar], numerics: Mapping[str, Any] | None) -> l
     return found
 
 
-def tell(found: Derivatives, names: Sequence[str]) -> None:
-    """Prints the derivatives of some numbers."""
+def tell(found: Derivatives, names: Sequence[str], impacts: Sequence[float]) -> None:
+    """Prints the derivatives of some numbers of a run with impacts at some instants."""
     say("derivatives by " + ", ".join(f"{name} = {value:g}" for name, value in found.parameters.items()))
     at = "at time, frequency" if found.harmonics else "at time"
     heads = ["number", "value", at, *(f"d/d{name}" for name in found.parameters)]
@@ -211,6 +213,9 @@ def tell(found: Derivatives, names: Sequence[str]) -> None:
         say(line)
     if len(names) > MOST_TOLD:
         say(as_note(f"{len(names) - MOST_TOLD} more numbers are in sensitivity.csv"))
+    if kinks := [name for name in names[:MOST_TOLD] if is_beside(impacts, found, name)]:
+        text = "beside an impact, where numbers have a kink: the derivative is that at the end of an increment"
+        say(as_note(f"{', '.join(kinks)}: {text}, not that of the extreme within it"))
     if found.growth > WILD:
         text = (
             f"1 % of a parameter moves nodes by {found.growth:.2g} % of the largest motion: where a motion is chaotic"
@@ -218,6 +223,17 @@ def tell(found: Derivatives, names: Sequence[str]) -> None:
         say(as_note(f"{text}, derivatives hold for smaller changes only, and late ones tell nothing"))
     if any(np.isnan(found.of(name)[1]).any() for name in found.single):
         say(as_note("frequencies of multiple modes have no derivatives of their own"))
+
+
+def is_beside(impacts: Sequence[float], found: Derivatives, name: str) -> bool:
+    """Whether a largest or least value is at an end of an increment with an impact. The number has a kink there; its
+    extreme, within the increment, moves by as much as the instant does."""
+    if not name.startswith(("max:", "min:")) or is_harmonic(name):
+        return False
+    time = found.track.time
+    row = int(time.searchsorted(found.of(name)[2]))
+    first, last = time[max(row - 1, 0)], time[min(row + 1, len(time) - 1)]
+    return any(first <= instant <= last for instant in impacts)
 
 
 def tell_limits(limits: Sequence[Mapping[str, Any]]) -> None:

@@ -104,17 +104,19 @@ def read_ranges(text: str, model: Model) -> list[Range]:
 
 
 def representative(found: Derivatives) -> list[str]:
-    """The largest and the least of each printed quantity (T, U1, ...) of any element or node; the largest amplitude of
-    each that has derivatives; frequencies."""
-    families: dict[str, list[int]] = {}
-    for place, name in enumerate(found.track.names):
+    """The largest and the least of each printed quantity (T, U1, ...) of any element or node, unless it is round-off
+    beside the others of its vector; the largest amplitude of each that has derivatives; frequencies."""
+    columns: dict[str, list[int]] = {}
+    values, size = found.track.values, {"U": size_of(found.track.model)}
+    for place, name in enumerate(found.track.names if len(values) else ()):
         number = number_named(name)
-        if number.kind and number.quantity.name in ("U", "RF", "T", "SM", "SK"):
-            families.setdefault(number.column, []).append(place)
+        if number.kind and number.quantity.name in ("U", "RF", "TE", "T", "SM", "SK"):
+            columns.setdefault(number.column, []).append(place)
+            largest_seen = float(np.abs(values[:, place]).max(initial=0.0, where=np.isfinite(values[:, place])))
+            size[number.family] = max(size.get(number.family, 0.0), largest_seen)
     names = list[str]()
-    values = found.track.values
-    for column, places in families.items() if len(values) else ():
-        least = STILL * size_of(found.track.model) if column.startswith("U") else 0.0
+    for places in columns.values():
+        least = STILL * size[number_named(found.track.names[places[0]]).family]
         for kind, ends in (("max", np.fmax.reduce(values[:, places])), ("min", -np.fmin.reduce(values[:, places]))):
             if np.isfinite(ends).any() and abs(float(np.nanmax(ends))) > least:
                 names.append(f"{kind}:{found.track.names[places[int(np.nanargmax(ends))]]}")
@@ -136,6 +138,7 @@ def input_bars(
     bars = []
     for name in names:
         value, slopes, _ = found.of(name)
+        between = between_rows(found, name)
         its = dict(zip(found.parameters, slopes.tolist(), strict=True))
         contributions = []
         for one in ranges:
@@ -145,11 +148,27 @@ def input_bars(
             at = [0.0 if move == 0.0 else each for each, move in zip(at, moves, strict=True)]
             size, known = max(map(abs, (*first, *at)), default=0.0), all(map(math.isfinite, at))
             wrong = max(abs(a - b) for a, b in zip(first, at, strict=True)) if known else 0.0
-            is_curved = known and not wrong <= max(CURVED * size, ROUGH * abs(value))
+            is_curved = known and size > between and not wrong <= max(CURVED * size, ROUGH * abs(value))
             contributions.append(Contribution(one.name, first, (at[0], at[1]), is_curved))
         contributions.sort(key=lambda each: -max(map(abs, each.change)))
         bars.append(InputBar(name, value, tuple(contributions)))
     return bars
+
+
+def between_rows(found: Derivatives, name: str) -> float:
+    """How far the peak of a number over time may lie beyond its largest row: an eighth of the second difference of the
+    rows there, if it is a parabola. By less, runs differ because their increments end at other instants; 0 for other
+    numbers."""
+    column = {
+        f"{kind}:{each}".upper(): place for place, each in enumerate(found.track.names) for kind in ("max", "min")
+    }
+    if (place := column.get(name.upper())) is None:
+        return 0.0
+    values = found.track.values[:, place]
+    row = int(np.searchsorted(found.track.time, found.of(name)[2]))
+    beside = values[row - 1 : row + 2] if 0 < row < len(values) - 1 else np.zeros(3)
+    bend = float(np.abs(np.diff(beside, 2)).max()) / 8.0
+    return bend if math.isfinite(bend) else 0.0
 
 
 def numbers_at(
