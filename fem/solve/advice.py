@@ -196,8 +196,8 @@ TURNED = 0.1
 
 def turned_notice(model: Model, gone: Flags, u: Floats) -> str:
     """Notice that a bar has turned far from how it was drawn, a direction that geometrically linear steps keep."""
-    mesh = model.mesh
-    ends, drawn, now = mesh.element_nodes, mesh.coordinates, mesh.coordinates + u.reshape(-1, 3)
+    mesh, drawn = model.mesh, model.mesh.coordinates
+    ends, now = mesh.element_nodes, drawn + u.reshape(-1, 3)[: len(drawn)]  # those of spins come last
     elements = np.flatnonzero(mesh.is_of(*BARS) & ~gone)
     before, after = (at[ends[elements, 1]] - at[ends[elements, 0]] for at in (drawn, now))
     across = np.linalg.norm(np.cross(before, after), axis=1)
