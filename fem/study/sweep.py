@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias
@@ -301,8 +301,23 @@ def make_plan(
         question.record.check(model)
     if isinstance(question, Layout) and not (question.nodes or question.elements or question.modes):
         notices.append("the deck has no *NODE PRINT and no *EL PRINT: the table contains only energies and counts")
+    notices += [f"{name} changes nothing in the model" for name in idle_parameters(deck, model, grid, fixed)]
     read = PointReader(deck, grid, model)
     return Plan(model, read, grid, fixed, question_of, question, identity, history, notices, form)
+
+
+def idle_parameters(
+    deck: str | Path | Model, model: Model, grid: Points, fixed: Mapping[str, float]
+) -> Iterator[str]:  # fmt: skip
+    """Varied parameters with another value of which the deck is the same model."""
+    for name, values in zip(grid.names, grid.values, strict=True):
+        own = model.parameters.get(name)
+        others = [value for value in values if value != own] if own is not None else []
+        with suppress(FemError):  # reported with the row
+            if others:
+                other = read_model(deck, {**fixed, name: float(others[0])})
+                if replace(other, parameters=model.parameters) == model:
+                    yield name
 
 
 def carry_out(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -72,3 +73,11 @@ def test_many_values_are_the_same_as_few(monkeypatch):
     assert [many.point(place) for place in range(21)] == [few.point(place) for place in range(21)]
     assert type(many.point(20)["A"]) is float and many.columns()["A"].tolist() == few.columns()["A"].tolist()
     assert many.identity == stated({"A": given["A"], "B": tuple(given["B"])})
+
+
+def test_a_parameter_that_changes_nothing_is_named():
+    """Also where others are made of it that nothing uses."""
+    text = "*PARAMETER\nq = 1.\nr = 2*q\n" + Path("inputs/pendulum_lumped.inp").read_text()
+    found = fem.sweep(fem.parse_deck(text), {"q": [1.0, 2.0], "duration": [0.5, 1.0]})
+    assert found.notices == ("q changes nothing in the model",)
+    assert fem.sweep(fem.parse_deck(text), {"q": [1.0], "duration": [0.5, 1.0]}).notices == ()
