@@ -301,21 +301,21 @@ def make_plan(
         question.record.check(model)
     if isinstance(question, Layout) and not (question.nodes or question.elements or question.modes):
         notices.append("the deck has no *NODE PRINT and no *EL PRINT: the table contains only energies and counts")
-    notices += [f"{name} changes nothing in the model" for name in idle_parameters(deck, model, grid, fixed)]
     read = PointReader(deck, grid, model)
+    notices += [f"{name} changes nothing in the model" for name in idle_parameters(read, model, grid, fixed)]
     return Plan(model, read, grid, fixed, question_of, question, identity, history, notices, form)
 
 
 def idle_parameters(
-    deck: str | Path | Model, model: Model, grid: Points, fixed: Mapping[str, float]
+    read: PointReader, model: Model, grid: Points, fixed: Mapping[str, float]
 ) -> Iterator[str]:  # fmt: skip
     """Varied parameters with another value of which the deck is the same model."""
+    its = {name: float(model.parameters[name]) for name in grid.names if name in model.parameters}
     for name, values in zip(grid.names, grid.values, strict=True):
-        own = model.parameters.get(name)
-        others = [value for value in values if value != own] if own is not None else []
+        others = [value for value in values if name in its and value != its[name]]
         with suppress(FemError):  # reported with the row
             if others:
-                other = read_model(deck, {**fixed, name: float(others[0])})
+                other = read.read({**fixed, **its, name: float(others[0])})
                 if replace(other, parameters=model.parameters) == model:
                     yield name
 
