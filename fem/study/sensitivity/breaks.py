@@ -1,8 +1,8 @@
 """Derivatives through instants at which elements break.
 
 An element breaks at the end of the increment in which its tension or strain reaches a limit: the instant of a run moves
-with a parameter by whole increments, and its numbers jump there. DualRun is the motion that these runs are
-samples of: the limit is reached at an instant t with dt/dp = -g_p/(dg/dt), g being the tension less the limit, as where
+with a parameter by whole increments, and its numbers jump there. What is differentiated is the motion that these runs
+are samples of: the limit is reached at an instant t with dt/dp = -g_p/(dg/dt), g being the tension less the limit, as where
 ropes change (``ropes``). In statics, and where a deck says when an element breaks, the end of the increment is the
 instant.
 """
@@ -42,10 +42,11 @@ class Breaking(Crossing):
         """See ``break_at``. number: of the increment before"""
         whole, begun = self.whole, copied(self.whole.motion)
         before, whole.is_first = int(whole.is_first), False
-        at = list(zip(self.now.tolist(), self.end.tolist(), strict=True))
-        instants = [(np.array(pair), np.diff(pair)) for pair in at]
+        steps = np.append(part.dt, (self.end - self.now)[1:])
+        its = zip(self.now, self.end, steps, strict=True)
+        instants = [(np.array([begin, end]), np.array([dt])) for begin, end, dt in its]
         found = whole.march(self.step_run, instants, part.u[None], part.a[None], before, True)
-        shown = [(times[1 - before :], np.append(np.zeros(before), steps)) for times, steps in instants]
+        shown = [(times[1 - before :], np.append(np.zeros(before), dt)) for times, dt in instants]
         whole.note(found, number + 1 - before, shown, self.step_run)
         if not self.step_run.stage.is_dynamic:
             return self.end

@@ -108,8 +108,9 @@ Course: TypeAlias = list[Episode | Turn]
 class FollowedEvents(Events):
     """Ropes of a dynamic step.
 
-    course      episodes and turns of the last increment in which ropes have changed, while that ``is_open``
-    trouble_of  why that increment has no derivatives, or nothing
+    course         episodes and turns of the last increment in which ropes have changed, while that ``is_open``
+    no_derivative  why that increment has none, or nothing
+    ends, early    of the episode that is marched next
     """
 
     is_open, no_derivative = False, ""
