@@ -2,9 +2,9 @@
 
 An element breaks at the end of the increment in which its tension or strain reaches a limit: the instant of a run moves
 with a parameter by whole increments, and its numbers jump there. What is differentiated is the motion that these runs
-are samples of: the limit is reached at an instant t with dt/dp = -g_p/(dg/dt), g being the tension less the limit, as where
-ropes change (``ropes``). In statics, and where a deck says when an element breaks, the end of the increment is the
-instant.
+are samples of: the limit is reached at an instant t with dt/dp = -g_p/(dg/dt), g being the tension less the limit, as
+where ropes change (``ropes``). In statics, and where a deck says when an element breaks, the end of the increment is
+the instant.
 """
 
 from __future__ import annotations
