@@ -82,14 +82,9 @@ NEUTRAL = 1e-11
 def neutral_notice(stage: StepSystem, tangent: Sparse) -> str:
     """Notice of a free body that stands where round-off has put it: the parts of the stiffness in its softest mode
     cancel each other. tangent: static"""
-    from scipy.sparse import eye_array
-    from scipy.sparse.linalg import splu
-
-    x, shift = start_vector(tangent.shape[0]), 1e-11 * float(np.abs(tangent.data).max())
-    factor = splu((tangent + shift * eye_array(len(x))).tocsc())
-    for _ in range(6):
-        x = factor.solve(x)
-        x /= np.abs(x).max()
+    x = softest_mode(tangent, 6)
+    if x is None:
+        return ""
     if abs(x @ (tangent @ x)) > NEUTRAL * (np.abs(x) @ (abs(tangent) @ np.abs(x))):
         return ""
     dofs = stage.tangent.independent
@@ -122,26 +117,34 @@ def static_tangent(stage: StepSystem) -> Sparse:
     return (stiffness + RATHER_STIFF * largest * (pulls @ pulls.T)).tocsc()
 
 
-def weakest_dof(tangent: SparseTangent, work: Scratch) -> tuple[int, float]:
-    """The dof that moves most in the softest mode of the tangent, and that mode's stiffness relative to the largest.
-    Two steps of inverse iteration from a fixed vector; a fraction below about 1e-12 means a mechanism."""
+def softest_mode(matrix: Sparse, turns: int) -> Floats | None:
+    """The softest mode of a stiffness, largest component 1, by so many steps of inverse iteration from a fixed vector.
+    None: singular even with 1e-11 of its largest entry on the diagonal."""
     from scipy.sparse import eye_array
     from scipy.sparse.linalg import splu
 
-    from fem.linear.sparse import bordered
-
-    matrix = bordered(tangent, work)
-    largest = float(np.abs(matrix.data).max(initial=0.0)) or 1.0
-    count = matrix.shape[0]
-    shifted = (matrix + 1e-11 * largest * eye_array(count)).tocsc()
-    x = start_vector(count)
+    count, largest = matrix.shape[0], float(np.abs(matrix.data).max(initial=0.0)) or 1.0
+    x: Floats = start_vector(count)
     try:
-        factor = splu(shifted, permc_spec="COLAMD")
-        for _ in range(3):
+        factor = splu((matrix + 1e-11 * largest * eye_array(count)).tocsc(), permc_spec="COLAMD")
+        for _ in range(turns):
             x = factor.solve(x)
             x /= np.abs(x).max()
     except RuntimeError:
+        return None
+    return x
+
+
+def weakest_dof(tangent: SparseTangent, work: Scratch) -> tuple[int, float]:
+    """The dof that moves most in the softest mode of the tangent, and that mode's stiffness relative to the largest.
+    By ``softest_mode``; a fraction below about 1e-12 means a mechanism."""
+    from fem.linear.sparse import bordered
+
+    matrix = bordered(tangent, work)
+    x = softest_mode(matrix, 3)
+    if x is None:
         return int(tangent.independent[0]), 0.0
+    largest = float(np.abs(matrix.data).max(initial=0.0)) or 1.0
     fraction = float(np.abs(matrix @ x).max()) / largest
     dofs = x[: len(tangent.independent)]
     return int(tangent.independent[int(np.abs(dofs).argmax())]), fraction
