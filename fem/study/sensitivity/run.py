@@ -332,9 +332,13 @@ class Differentiated(Run):
             found[name] = float(own), np.where(is_alone, slopes(list(values.T)) / self.scales, np.nan)
         return found
 
+    def _steps(self, step_run: StepRun) -> list[StepRun]:
+        """The present step of the run, and of each shadow."""
+        return [step_run, *(run.last for run in self.shadows)]
+
     def _open(self, step_run: StepRun) -> None:
         """What the run and its shadows have become dual numbers."""
-        number, stage, its = step_run.number, step_run.stage, [step_run, *(run.last for run in self.shadows)]
+        number, stage, its = step_run.number, step_run.stage, self._steps(step_run)
         if type(step_run.marcher) is not Newton:
             raise NoDerivative(f"step {number}: there are no derivatives of ropes and stops with IMPACT=MOREAU")
         if any(each.stage.coefficients != stage.coefficients for each in its):
@@ -389,7 +393,7 @@ class Differentiated(Run):
         """Arrays for the ropes that are taut now."""
         if (key := self.basis.tobytes()) in self.settings:
             return self.settings[key]
-        its = [step_run, *(run.last for run in self.shadows)]
+        its = self._steps(step_run)
         stages = [each.watched.stages.of(self.basis) if each.watched else each.stage for each in its]
         stage, number, solver = stages[0], step_run.number, stages[0].choice.solver
         if solver not in (*CHAINS, BAND, BORDER):
@@ -453,7 +457,7 @@ class Differentiated(Run):
         instants  times and increments of the run and of each shadow
         before    1: the first row is that before the first increment; without increments the only one"""
         setting, width, count = self.setting, self.width, len(known)
-        stage, its = setting.stages[0], [step_run, *(run.last for run in self.shadows)]
+        stage, its = setting.stages[0], self._steps(step_run)
         moves = (each.stage.environment.supports.moving(each.progress.motion.u) for each in its)
         moving = np.unique(np.concatenate(list(moves)))  # a shadow may miss the place of a support by round-off
         loadings = [
