@@ -148,3 +148,46 @@ def test_joints_of_lines_that_bend_may_be_drawn_anywhere(law: str) -> None:
         assert far.of_node(node, "reactions")[-1] == pytest.approx(
             near.of_node(node, "reactions")[-1], rel=1e-5, abs=0.1
         )
+
+
+SIDE = """*HEADING
+a straight line without tension: its weight, and a load across at its middle only
+*NODE, NSET=N
+1, 0., 0., 0.
+11, 10., 0., 0.
+*NGEN, NSET=N
+1, 11, 1
+*ELEMENT, TYPE=T3D2
+1, 1, 2
+*ELGEN, ELSET=LINE
+1, 10
+*MATERIAL, NAME=STEEL
+*ELASTIC
+1e9
+*DENSITY
+8000.
+*SOLID SECTION, ELSET=LINE, MATERIAL=STEEL
+1e-4
+*BOUNDARY
+1, 1, 3
+11, 1, 3
+*STEP, NLGEOM
+*STATIC{how}
+{period}
+*DLOAD
+LINE, GRAV, 9.81, 0., 0., -1.
+{side}*NODE PRINT, NSET=N
+U
+*END STEP
+"""
+
+
+@pytest.mark.parametrize(("how", "period"), [("", "0.1, 1."), (", DIRECT", "0.5, 1.")])
+def test_a_line_that_was_straight_carries_loads_across_when_it_pulls(how, period):
+    """Its nodes are held across at the start of the step, where nothing resists: not once it pulls. The same line,
+    loaded across in a step after that of its weight, is not held."""
+    load = "*CLOAD\n6, 2, 5.\n"
+    both = run_text(SIDE.format(how=how, period=period, side=load))
+    later = f"*STEP, NLGEOM\n*STATIC\n1., 1.\n{load}*NODE PRINT, NSET=N\nU\n*END STEP\n"
+    after = run_text(SIDE.format(how=how, period=period, side="") + later)
+    assert both.u[-1] == pytest.approx(after.u[-1], abs=1e-6) and both.u[-1].max() > 0.04

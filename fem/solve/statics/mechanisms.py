@@ -218,6 +218,21 @@ def hold_unrestrained(stage: StepSystem, step: Step, has_ropes: bool = False) ->
     return np.array(dofs, np.int64), f"no stiffness and no load; kept in place: {listed(names)}"
 
 
+def hold_again(stage: StepSystem, step: Step, motion: Motion, now: float) -> bool:
+    """Holds only what has no stiffness in the present state of statics: lines that were straight at the start of the
+    step pull now, and what held them is far stiffer than they are. Returns whether that changes anything."""
+    before = stage.nodes.artificial_stiffness
+    if stage.is_dynamic or not step.nlgeom or not len(before) or len(stage.nodes.caution):
+        return False
+    evaluate_start(stage, motion, loading_at(stage, motion, now))
+    stage.nodes = stage.nodes._replace(artificial_stiffness=before[:0])
+    hold_unrestrained(stage, step)
+    held = stage.nodes.artificial_stiffness if len(stage.nodes.artificial_stiffness) else np.zeros_like(before)
+    held = held + stage.rigid if len(stage.rigid) else held
+    stage.nodes = stage.nodes._replace(artificial_stiffness=held)
+    return not np.array_equal(held, before)
+
+
 def _dragged(stage: StepSystem) -> Flags:
     """(n,) nodes of bars with stream loads in statics."""
     found = np.zeros(len(stage.system.labels), np.bool_)
