@@ -305,7 +305,7 @@ def _loaded(stage: StepSystem, node: int, direction: Floats, step: Step) -> str:
     if step.nlgeom:
         cure += (
             " (*INITIAL CONDITIONS, TYPE=STRESS); for a straight cable, STARTING TENSION= in *SOLID SECTION, or, if "
-            "all bars are *ELASTIC without *EXPANSION, *NO COMPRESSION: the place where it hangs is found then"
+            "all bars are *ELASTIC, *NO COMPRESSION: the place where it hangs is found then"
         )
     return f"{name} is loaded but nothing resists there; {cure}"
 
