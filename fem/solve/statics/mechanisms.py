@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 RATHER_STIFF = 1e3
 """Stiffness of the bars that replace rods while negative eigenvalues are counted, over the largest of the model."""
+FAINT = 1e-8
+"""Transverse stiffness added at a node without mass in large motions, as a fraction of its stiffness: small, as its
+bars become stiff themselves when they pull or rotate, and Newton's method would ignore them beside a large one."""
 MECHANISM = 1e-12
 """Smallest ratio of the softest mode's stiffness to the largest; below it the model is a mechanism."""
 
@@ -103,11 +106,9 @@ def static_tangent(stage: StepSystem) -> Sparse:
     """
     from fem.linear.sparse import bordered
 
-    work, nodes = stage.work, stage.nodes
+    work = stage.work
     careful = careful_nodes(stage) if stage.system.model.corners else None
-    held, rigid = nodes.artificial_stiffness, stage.rigid
-    faint = 1e-12 * (held - rigid) + rigid if len(rigid) else 1e-12 * held
-    nodes = careful or nodes._replace(artificial_stiffness=faint)
+    nodes = careful or faintly_held(stage, 1e-12)
     nodal_blocks(stage.coefficients, 1.0, stage.problem._replace(nodes=nodes), work)
     matrix, open_dofs = bordered(stage.tangent, work).tocsc(), len(stage.tangent.independent)
     if matrix.shape[0] == open_dofs:
@@ -115,6 +116,13 @@ def static_tangent(stage: StepSystem) -> Sparse:
     stiffness, pulls = matrix[:open_dofs, :open_dofs], matrix[:open_dofs, open_dofs:]
     largest = float(np.abs(stiffness.data).max(initial=0.0)) / (float((pulls.data**2).max(initial=0.0)) or 1.0)
     return (stiffness + RATHER_STIFF * largest * (pulls @ pulls.T)).tocsc()
+
+
+def faintly_held(stage: StepSystem, part: float = FAINT) -> Nodes:
+    """The nodes of a stage with this part of what holds unrestrained directions; rigid motions are held as they are."""
+    nodes, rigid = stage.nodes, stage.rigid
+    held = nodes.artificial_stiffness if not len(rigid) else nodes.artificial_stiffness - rigid
+    return nodes._replace(artificial_stiffness=part * held + rigid if len(rigid) else part * held)
 
 
 def softest_mode(matrix: Sparse, turns: int) -> Floats | None:
@@ -155,9 +163,6 @@ NO_STIFFNESS = 1e-14
 CAUTION, FLOOR = 2.0, 1e-10
 """Stiffness of slack nodes over residual, length of bars and root of their number; and least one over the model's."""
 SLACK = "bars are slack in the flow: only the flow holds them while the equilibrium is sought"
-FAINT = 1e-8
-"""Transverse stiffness added at a node without mass in large motions, as a fraction of its stiffness: small, as its
-bars become stiff themselves when they pull or rotate, and Newton's method would ignore them beside a large one."""
 NO_LOAD = 1e-12
 """Load components below this fraction of the largest are zero within rounding errors."""
 
