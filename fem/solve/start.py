@@ -422,4 +422,5 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
         motion.origin[PART] = parts_that_move(stage)
     begins = stage.nodes.dof_kind == 0 if goes_on else slice(None)
     motion.lagged[begins] = motion.a[begins]
-    spend(stage, motion)
+    if not goes_on:
+        spend(stage, motion)
