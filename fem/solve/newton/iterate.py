@@ -384,10 +384,9 @@ def is_converged(
     return good | is_floor, flags
 
 
-OWN_SHARE, OWN_SHARE_IN_TIME = 1e-2, 1e-3
-"""Largest residual of a node in statics, as a fraction of the load on it, and in dynamics, of the load or its inertia:
-a light cable beside a heavy structure has forces that are all below the tolerance of the whole. Residuals of one sign
-add up in time."""
+OWN_SHARE = 1e-3
+"""Largest residual of a node, as a fraction of its load, in dynamics also of its inertia: a light cable beside a heavy
+structure has forces that are all below the tolerance of the whole. Residuals of one sign add up in time."""
 NO_LOAD = 1e-12
 """Fraction of D below which the load on a node is none."""
 FAR = 1e300
@@ -406,7 +405,7 @@ def is_left_alone(
     bars, where this is asked. In dynamics this never ends a run: the last iteration allowed is enough."""
     load, rest, inertia, a, mass = work.load, work.residual, work.inertia, work.a, problem.nodes.mass
     is_diagonal, dynamic = is_lumped(problem), 1.0 if scheme.wm != 0.0 else 0.0
-    share = OWN_SHARE_IN_TIME**2 if scheme.wm != 0.0 else OWN_SHARE**2
+    share = OWN_SHARE**2
     least, noise, excess, lightest = (NO_LOAD * scale) ** 2, limits[LIMIT.floor] ** 2, 0.0, FAR
     is_sure = (not asked) | (3.0 * norm * norm <= SURE**2 * share * memory[MEMORY.lightest])
     for i in range(0, 0 if every(is_sure) else rest.shape[0], 3):
