@@ -9,11 +9,13 @@ Source: Hairer & Wanner, Solving Ordinary Differential Equations II, ch. VII (co
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from fem.arrays import Floats, Ints, Matrix, Sparse
 from fem.assembly.equations import Independent, expand, reduction
-from fem.compiled import exact_kernel
+from fem.compiled import bound, exact_kernel
 from fem.errors import ModelError
 from fem.forces.bar import GAP, INV_LENGTH, REF, Bars, P, Q
 from fem.forces.laws import LEG, LINEAR
@@ -66,9 +68,20 @@ def place_gradients(row: Ints, free: Ints, bars: Bars, bar_tangent: Floats, matr
 
 def multiply(stage: StepSystem, x: Floats) -> Floats:
     """G x, one number for each constraint (``heads``)."""
-    found = np.zeros(len(stage.rods.heads))
-    add_products(stage.rods.row, stage.bars, stage.work.tangent.bar_tangent, False, x, found)
-    return found
+    return multiplier_of(stage, x)()
+
+
+def multiplier_of(stage: StepSystem, x: Floats) -> Callable[[], Floats]:
+    """A function that returns G x."""
+    product = np.zeros(len(stage.rods.heads))
+    add = bound(add_products, stage.rods.row, stage.bars, stage.work.tangent.bar_tangent, False, x, product)
+
+    def multiplied() -> Floats:
+        product[:] = 0.0
+        add()
+        return product.copy()
+
+    return multiplied
 
 
 def multiply_transposed(stage: StepSystem, pull: Floats) -> Floats:
@@ -88,12 +101,23 @@ def gaps(stage: StepSystem) -> tuple[Floats, Floats]:
 
 def over_independent(stage: StepSystem, free: Ints) -> Matrix:
     """G over the independent dofs (``free`` 1) as a sparse or, if small, dense matrix."""
+    return placer_of(stage, free)()
+
+
+def placer_of(stage: StepSystem, free: Ints) -> Callable[[], Matrix]:
+    """A function that returns ``over_independent``."""
     count = int(np.count_nonzero(free == 1))
-    if count + len(stage.rods.heads) <= DENSE and len(stage.equations.slave) == 0:
-        matrix = np.zeros((len(stage.rods.heads), count))
-        place_gradients(stage.rods.row, free, stage.bars, stage.work.tangent.bar_tangent, matrix)
-        return matrix
-    return rod_matrix(stage) @ reduction(free, stage.equations)
+    if count + len(stage.rods.heads) > DENSE or len(stage.equations.slave):
+        return lambda: rod_matrix(stage) @ reduction(free, stage.equations)
+    matrix = np.zeros((len(stage.rods.heads), count))
+    place = bound(place_gradients, stage.rods.row, free, stage.bars, stage.work.tangent.bar_tangent, matrix)
+
+    def placed() -> Floats:
+        matrix[:] = 0.0
+        place()
+        return matrix.copy()
+
+    return placed
 
 
 def rod_matrix(stage: StepSystem) -> Sparse:

@@ -138,6 +138,8 @@ class Events(Switched):
         motion, basis = self.step_run.progress.motion, self.states.basis
         self.now = now
         self.let_go[:] = self.stuck[:] = False
+        if not self.leaves.any():
+            return
         moved, fresh = self.leaves & False, self.leaves & (self._gaps(motion) > 0.0)
         while fresh.any():
             moved |= fresh

@@ -56,7 +56,7 @@ class Piece:
     def fits(self, step_run: StepState) -> bool:
         """Whether an increment from the present state has the same supports that move."""
         moving = self.stage.environment.supports.moving(step_run.progress.motion.u)
-        return self.stage is step_run.stage and np.array_equal(self.chunk.support_dofs, moving)
+        return self.stage is step_run.stage and self.chunk.support_dofs.tobytes() == moving.tobytes()
 
     def become(self, begin: float, end: float, dt: float, same_start: bool) -> None:
         """Writes the loads of another increment, as ``loading`` does; same_start: from the same instant as the last."""
