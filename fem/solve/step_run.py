@@ -187,7 +187,7 @@ class StepRun(StepState):
         self.watch.stage, self.is_compiled, self.has_gaps = stage, False, bool(self.whole.gone.any())
         extrapolation = ("NO", "LINEAR", "PARABOLIC").index(self.step.extrapolation)
         stage.coefficients = stage.coefficients._replace(extrapolation=extrapolation)
-        stages = rope_states.stages_of(stage, self.step.controls, self.whole.requests.solver)
+        stages = rope_states.stages_of(stage, self.whole.requests.solver)
         self.events: Events | None = None
         self.active: ActiveSet | None = None
         if stages:
