@@ -232,8 +232,9 @@ def with_bars(stage: StepSystem, system: System, bars: Bars, wanted: str) -> Ste
     system = in_step(system, stage.environment, bars)
     equations, free = stage.equations, stage.nodes.dof_kind
     choice = choice_of(system, bars, free, equations, stage.scheme, stage.is_symmetric, wanted)
-    made = stage.nodes, equations, stage.loads, stage.scheme, stage.coefficients, stage.limits, choice
-    return StepSystem(system, stage.environment, bars, *made, scratch(system, bars, choice), stage.is_symmetric)
+    work, rule = scratch(system, bars, choice), (stage.scheme, stage.coefficients, stage.limits)
+    made = stage.nodes, equations, stage.loads, *rule, choice, work, stage.is_symmetric, stage.recorded
+    return StepSystem(system, stage.environment, bars, *made)
 
 
 FLOOR = 16.0 * np.finfo(float).eps
