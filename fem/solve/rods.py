@@ -9,6 +9,7 @@ Source: Hairer & Wanner, Solving Ordinary Differential Equations II, ch. VII (co
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -73,15 +74,8 @@ def multiply(stage: StepSystem, x: Floats) -> Floats:
 
 def multiplier_of(stage: StepSystem, x: Floats) -> Callable[[], Floats]:
     """A function that returns G x."""
-    product = np.zeros(len(stage.rods.heads))
-    add = bound(add_products, stage.rods.row, stage.bars, stage.work.tangent.bar_tangent, False, x, product)
-
-    def multiplied() -> Floats:
-        product[:] = 0.0
-        add()
-        return product.copy()
-
-    return multiplied
+    rods, numbers = stage.rods, stage.work.tangent.bar_tangent
+    return summer_of(len(rods.heads), lambda found: bound(add_products, rods.row, stage.bars, numbers, False, x, found))
 
 
 def multiply_transposed(stage: StepSystem, pull: Floats) -> Floats:
@@ -281,18 +275,49 @@ def consistent_accelerations(
     return True
 
 
+@exact_kernel
+def add_turning(row: Ints, sense: Floats, bars: Bars, u: Floats, v: Floats, found: Floats) -> None:
+    """found += |v_j - v_i|^2 of the rods (stops: minus that); zero where they are geometrically linear; ``turning`` of
+    branches over pulleys."""
+    for r in range(bars.rods.shape[0]):
+        e = bars.rods[r]
+        i, j, kind = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1], bars.kinds[e, 0]
+        square, stretched, along = 0.0, 0.0, 0.0
+        for c in range(3):
+            move, way = v[j + c] - v[i + c], bars.constants[REF + c, e] + (u[j + c] - u[i + c])
+            square += move * move
+            stretched += way * way
+            along += way * move
+        if kind >= LEG:
+            length = math.sqrt(stretched)
+            along /= length
+            found[row[r]] += (square - along * along) / length / bars.constants[INV_LENGTH, e]
+        elif kind != LINEAR:
+            found[row[r]] += sense[r] * square
+
+
 def centripetal(stage: StepSystem, u: Floats, v: Floats) -> Floats:
-    """|v_j - v_i|^2 of the rods (stops: minus that); zero where they are geometrically linear; ``turning`` of branches
-    over pulleys."""
-    bars, moves = stage.bars, relative(stage.bars, v)
-    kinds, square = bars.kinds[bars.rods, 0], (moves**2).sum(axis=1)
-    rate = np.where(kinds == LINEAR, 0.0, stage.rods.sense * square)
-    if (legs := kinds >= LEG).any():
-        way = bars.constants[REF : REF + 3, bars.rods].T + relative(bars, u)
-        length = np.sqrt((way**2).sum(axis=1))
-        across = (square - ((way * moves).sum(axis=1) / length) ** 2) / length
-        rate = np.where(legs, across / bars.constants[INV_LENGTH, bars.rods], rate)
-    return np.bincount(stage.rods.row, rate, minlength=len(stage.rods.heads)).astype(float)
+    """``add_turning`` of each constraint."""
+    return turner_of(stage, u, v)()
+
+
+def turner_of(stage: StepSystem, u: Floats, v: Floats) -> Callable[[], Floats]:
+    """A function that returns it."""
+    rods, count = stage.rods, len(stage.rods.heads)
+    return summer_of(count, lambda found: bound(add_turning, rods.row, rods.sense, stage.bars, u, v, found))
+
+
+def summer_of(count: int, adder: Callable[[Floats], Callable[[], None]]) -> Callable[[], Floats]:
+    """A function that returns what ``adder`` of an array (count,) adds to zeros."""
+    total = np.zeros(count)
+    add = adder(total)
+
+    def summed() -> Floats:
+        total[:] = 0.0
+        add()
+        return total.copy()
+
+    return summed
 
 
 def relative(bars: Bars, x: Floats) -> Floats:

@@ -20,7 +20,7 @@ from fem.errors import ModelError
 from fem.forces.bar import RESTITUTION, senses, whole
 from fem.solve.newton.evaluate import evaluate_state, multiply_masses
 from fem.solve.newton.groups import ENERGY, Loading, Motion
-from fem.solve.rods import centripetal, dense, multiplier_of, multiply, multiply_transposed, over_independent
+from fem.solve.rods import dense, multiplier_of, multiply_transposed, over_independent, turner_of
 from fem.solve.rope_states import MOST_KEPT, Stages, positions
 from fem.solve.ropes.complementarity import (
     Inertia,
@@ -79,7 +79,8 @@ class Near:
     """What instants have in common at which the same ropes, ``mine`` (n,), are at their length, with equal masses.
 
     chunk           loads as of an increment in which supports stay; evaluate: ``evaluate_start`` with these; react,
-                    spend, rates: reactions, dissipative forces and rates of lengths of the motion
+                    spend, rates: reactions, dissipative forces and rates of lengths of the motion; turning, bends,
+                    bends_freely: ``add_turning``, and G a of the motion and of the accelerations ``free`` (3n,)
     known (3n,)     accelerations of supports, 0 elsewhere; hold_back: their inertia forces into ``work.inertia``
     whole (w,)      these and all other ropes, among the bars;  moved: dofs of supports that may be accelerated
     rods (c,)       constraints of the stage;  at (n,): the ropes among these;  one_sided (c,): those that are ropes
@@ -94,7 +95,9 @@ class Near:
         work, problem, self.known = stage.work, stage.problem, np.zeros(stage.system.size)
         self.evaluate = bound(evaluate_state, stage.coefficients, self.chunk, problem, motion, work)
         self.react, self.spend = reactor_of(stage, motion, self.chunk), spender_of(stage, motion)
-        self.rates = multiplier_of(stage, motion.v)
+        self.rates, self.turning = multiplier_of(stage, motion.v), turner_of(stage, motion.u, motion.v)
+        self.free, self.bends = self.known.copy(), multiplier_of(stage, motion.a)
+        self.bends_freely = multiplier_of(stage, self.free)
         self.hold_back = bound(multiply_masses, problem, self.known, work.inertia)
         self._multiply = bound(multiply_masses, problem, motion.v, work.momentum)
         self.whole = whole(stage.bars, stages.ropes)
@@ -250,15 +253,16 @@ class Instant:
         near.evaluate()
         near.hold_back()
         rest = work.load - motion.force - work.inertia - work.damping_force
-        free = near.known + network.dofs.spread(network.solve(network.dofs.load(rest)))
+        free = near.free
+        free[:] = near.known + network.dofs.spread(network.solve(network.dofs.load(rest)))
         keep, one_sided, first = ~self.one_sided, self.one_sided.copy(), np.zeros(len(self.one_sided), np.bool_)
         keep[self.at], one_sided[self.at[held]], first[self.at] = stays, False, held
-        right = multiply(stage, free) + (turning := centripetal(stage, motion.u, motion.v))
+        right = near.bends_freely() + (turning := near.turning())
         pull, acts = self._solve(keep, right, one_sided, free)
         motion.a[:] = free + network.change(pull)
         motion.lagged[:] = motion.a
         near.spend()
-        rest = np.where(acts, multiply(stage, motion.a) + turning, 0.0)
+        rest = np.where(acts, near.bends() + turning, 0.0)
         self._verify(rest, float(np.abs(free).max(initial=0.0)) + float(np.abs(right).max(initial=0.0)))
         basis, pull = independent(network.rows, pull, acts, self.one_sided, first)
         motion.multiplier[stage.bars.rods] += pull[stage.rods.row]
@@ -390,7 +394,7 @@ class Switched(Watched):
     def start(self, motion: Motion, now: float) -> StepSystem:
         """Determines which ropes are taut; those at their length that are lengthening have an impact at once.
         Returns the stage of these states. ModelError where no pulls keep all lengths."""
-        gap = self._gaps(motion)
+        gap = self._gaps()
         self._refuse_too_long(gap)
         self.taut[:] = self.states.basis[:] = False
         self.now = now
@@ -445,7 +449,7 @@ class Switched(Watched):
     def _change(self, motion: Motion, now: float, released: Flags, stuck: Flags) -> None:
         """The event itself, at ``now``. released (r,): taut ropes that go slack.
         stuck (r,): slack ones that are at their length again before they were measurably shorter"""
-        states, before, gap, square = self.states, self.taut.copy(), self._gaps(motion), self.length**2
+        states, before, gap, square = self.states, self.taut.copy(), self._gaps(), self.length**2
         near = self.can_pull & (before | (gap > -self.same_length * square))
         moment = ZENO * self.step_run.clock.dt
         soon = now - states.last_impact < moment

@@ -16,7 +16,7 @@ from fem.forces.bar import FRICTION, INV_LENGTH, senses
 from fem.model.curves import Constant
 from fem.runs.record import Event
 from fem.solve.newton import groups
-from fem.solve.newton.gaps import excesses, peaks
+from fem.solve.newton.gaps import excesses, gaps, peaks
 from fem.solve.newton.groups import CONTROL, LIMIT, ROW, Motion, Ropes
 from fem.solve.rods import SAME_LENGTH, stretch_of
 from fem.solve.rope_states import MOST_KEPT, Stages, can_change, gaps_of
@@ -106,6 +106,8 @@ class Watched:
         self.can_pull: Flags = can_change(bars, index, stages.first.nodes.dof_kind)
         self.pending: list[Event] = []
         self._pieces: dict[int, Piece] = {}
+        motion, self._gap = step_run.progress.motion, np.zeros(len(index))
+        self._measure = bound(gaps, index, bars, motion.u, self._gap)
 
     @property
     def current(self) -> StepSystem:
@@ -175,9 +177,10 @@ class Watched:
         excesses(self.ropes, self.step_run.stage.bars, motion.u, motion.multiplier, found)
         return found
 
-    def _gaps(self, motion: Motion) -> Floats:
+    def _gaps(self) -> Floats:
         """(r,) gaps of all ropes."""
-        return gaps_of(self.stages.first.bars, self.ropes.bars, motion.u)
+        self._measure()
+        return self._gap.copy()
 
     def _peaks(self, dt: float, before: Motion, after: Motion) -> tuple[Floats, Floats]:
         """(r,) largest gaps between two instants, and the fraction of dt at which they occur (``gaps.peak_of``)."""
