@@ -72,17 +72,16 @@ def multiply(stage: StepSystem, x: Floats) -> Floats:
     return multiplier_of(stage, x)()
 
 
-def multiplier_of(stage: StepSystem, x: Floats) -> Callable[[], Floats]:
-    """A function that returns G x."""
+def multiplier_of(stage: StepSystem, x: Floats, transposed: bool = False) -> Callable[[], Floats]:
+    """A function that returns G x, or G^T x."""
     rods, numbers = stage.rods, stage.work.tangent.bar_tangent
-    return summer_of(len(rods.heads), lambda found: bound(add_products, rods.row, stage.bars, numbers, False, x, found))
+    count = stage.system.size if transposed else len(rods.heads)
+    return summer_of(count, lambda found: bound(add_products, rods.row, stage.bars, numbers, transposed, x, found))
 
 
 def multiply_transposed(stage: StepSystem, pull: Floats) -> Floats:
     """G^T pull: nodal forces (3n,)."""
-    found = np.zeros(stage.system.size)
-    add_products(stage.rods.row, stage.bars, stage.work.tangent.bar_tangent, True, pull, found)
-    return found
+    return multiplier_of(stage, pull, True)()
 
 
 def gaps(stage: StepSystem) -> tuple[Floats, Floats]:

@@ -185,7 +185,7 @@ class ActiveSet(Watched):
     def _off(self, motion: Motion) -> Floats:
         """(r,) compression as a fraction of the largest force, or strain of slack ropes that are too long; 0:
         satisfied."""
-        excess = self.excess(motion)
+        excess = self.excess()
         force = max(float(np.abs(motion.force).max(initial=0.0)), largest_reaction(self.stages.first, motion))
         push = excess * self.length / force if force > 0.0 else np.zeros(len(excess))
         strain = excess / self.length**2

@@ -191,7 +191,7 @@ class Events(Switched):
             found = piece.excess()
             return found, self._peaks(step, saved, motion) if peaks and has_slack else (found, found)
 
-        short, now, has_taut = self._short, self.excess(motion), basis.any()
+        short, now, has_taut = self._short, self.excess(), basis.any()
 
         def excess(step: float) -> Floats:
             """The same; that of short times is interpolated for taut ropes."""

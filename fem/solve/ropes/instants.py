@@ -80,7 +80,8 @@ class Near:
 
     chunk           loads as of an increment in which supports stay; evaluate: ``evaluate_start`` with these; react,
                     spend, rates: reactions, dissipative forces and rates of lengths of the motion; turning, bends,
-                    bends_freely: ``add_turning``, and G a of the motion and of the accelerations ``free`` (3n,)
+                    bends_freely: ``add_turning``, and G a of the motion and of the accelerations ``free`` (3n,);
+                    forces: G^T pull (c,)
     known (3n,)     accelerations of supports, 0 elsewhere; hold_back: their inertia forces into ``work.inertia``
     whole (w,)      these and all other ropes, among the bars;  moved: dofs of supports that may be accelerated
     rods (c,)       constraints of the stage;  at (n,): the ropes among these;  one_sided (c,): those that are ropes
@@ -97,7 +98,8 @@ class Near:
         self.react, self.spend = reactor_of(stage, motion, self.chunk), spender_of(stage, motion)
         self.rates, self.turning = multiplier_of(stage, motion.v), turner_of(stage, motion.u, motion.v)
         self.free, self.bends = self.known.copy(), multiplier_of(stage, motion.a)
-        self.bends_freely = multiplier_of(stage, self.free)
+        self.bends_freely, self.pull = multiplier_of(stage, self.free), np.zeros(len(stage.rods.heads))
+        self.forces = multiplier_of(stage, self.pull, True)
         self.hold_back = bound(multiply_masses, problem, self.known, work.inertia)
         self._multiply = bound(multiply_masses, problem, motion.v, work.momentum)
         self.whole = whole(stage.bars, stages.ropes)
@@ -266,7 +268,8 @@ class Instant:
         self._verify(rest, float(np.abs(free).max(initial=0.0)) + float(np.abs(right).max(initial=0.0)))
         basis, pull = independent(network.rows, pull, acts, self.one_sided, first)
         motion.multiplier[stage.bars.rods] += pull[stage.rods.row]
-        motion.force[:] += multiply_transposed(stage, pull)
+        near.pull[:] = pull
+        motion.force[:] += near.forces()
         near.react()
         return acts[self.at], basis[self.at]
 

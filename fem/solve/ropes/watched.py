@@ -171,10 +171,13 @@ class Watched:
         restore(motion, saved)
         return found
 
-    def excess(self, motion: Motion) -> Floats:
+    def excess(self) -> Floats:
         """(r,) the numbers that the march tests: minus the multipliers of taut ropes, the gaps of slack ones."""
+        stage, motion = self.step_run.stage, self.step_run.progress.motion
+        if (piece := self._pieces.get(id(stage))) and piece.stage is stage:
+            return piece.excess()
         found = np.zeros(len(self.taut))
-        excesses(self.ropes, self.step_run.stage.bars, motion.u, motion.multiplier, found)
+        excesses(self.ropes, stage.bars, motion.u, motion.multiplier, found)
         return found
 
     def _gaps(self) -> Floats:
