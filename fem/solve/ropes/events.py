@@ -102,7 +102,7 @@ class Events(Switched):
             if step == 0.0 and self._let_leave(at & ~self.states.basis, now, end):
                 continue
             if step > 0.0:
-                piece = self._march(self._piece(now, now + step, step), NO_ROPES)
+                piece = self._march(self._piece(now, now + step, step, same_start=True), NO_ROPES)
                 self._arrive(end if end - now - step < self._sharp else now + step)
                 if self.now == end and not (at.any() or self.leaves.any()):  # there was no contact after all
                     break

@@ -61,6 +61,11 @@ class Piece:
     def become(self, begin: float, end: float, dt: float, same_start: bool) -> None:
         """Writes the loads of another increment, as ``loading`` does; same_start: from the same instant as the last."""
         stage, chunk = self.stage, self.chunk
+        for array in self._sums:
+            array[:] = 0
+        self.control[CONTROL.judged] = 1
+        if same_start and (chunk.time.item(1), chunk.dt.item(0)) == (end, dt):
+            return
         chunk.time[:], chunk.dt[0] = (begin, end), dt
         if self._cases:
             chunk.factors[:] = stage.loads.factors(chunk.time)
@@ -72,9 +77,6 @@ class Piece:
         if len(chunk.thermal_end) > 1:
             chunk.thermal_end[:] = thermal_rows(stage.system, stage.environment, chunk.time)
             chunk.thermal_mean[:] = thermal_mean(stage, chunk.thermal_end)
-        for array in self._sums:
-            array[:] = 0
-        self.control[CONTROL.judged] = 1
 
     def excess(self) -> Floats:
         """(r,) the numbers that the march tests: minus the multipliers of taut ropes, the gaps of slack ones."""
