@@ -110,7 +110,7 @@ def find_tree(system: System, free: Ints) -> Tree | None:
     has_rods = len(system.bars.rods) > 0
     if len(system.labels) > FEW_NODES:
         return _tree(*parts, has_rods)
-    return _known_tree(*(each.astype(np.int64).tobytes() for each in parts), has_rods)
+    return _known_tree(*(np.asarray(each, np.int64).tobytes() for each in parts), has_rods)
 
 
 @lru_cache(KNOWN_TREES)
