@@ -179,7 +179,18 @@ def dof_springs(twin: Twin, writing: Writing) -> dict[int, Row]:
             i, j = mesh.element_nodes[element].tolist()
             ends = (twin.label(i), 0) if i == j else (twin.label(j), twin.label(i))  # ours extends by u_i - u_j
             found[int(mesh.element_labels[element])] = (*ends, each.dofs[0], stiffness, damping, *curve)
-    return found
+    return found | dampers_of_masses(twin, max([0, *mesh.element_labels.tolist()]), writing)
+
+
+def dampers_of_masses(twin: Twin, last: int, writing: Writing) -> dict[int, Row]:
+    """Damping ALPHA: dashpots of free nodes to the ground, with element labels beyond the last."""
+    if len(off := twin.system.bars.off_damping) and off.any():
+        message = "damping ALPHA of a consistent mass couples nodes: the script has dashpots at nodes"
+        writing.refuse("DAMPING", "ALPHA", message, "use MASS=LUMPED")
+    found = twin.system.damping[: twin.system.shown]
+    places = np.argwhere((found > 0.0)[:, None] & ~twin.fixed[: len(found)]).tolist()
+    rows = ((twin.label(node), 0, axis + 1, 0.0, float(found[node]), (), ()) for node, axis in places)
+    return dict(enumerate(rows, last + 1))
 
 
 def step_of(twin: Twin, beams: Beams, stage: Stage, writing: Writing) -> Row:

@@ -231,6 +231,12 @@ class Clock:
         return True
 
 
+def extent_of(places: Floats) -> float:
+    """Size of a model in any axes: from the node farthest from the middle to the one farthest from that."""
+    far = places[np.linalg.norm(places - places.mean(axis=0), axis=1).argmax()]
+    return float(np.linalg.norm(places - far, axis=1).max())
+
+
 class ErrorClock(Clock):
     """Automatic increments of dynamics whose length follows the local error (``newton/estimate.py``).
 
@@ -264,7 +270,7 @@ class ErrorClock(Clock):
         self.limits[LIMIT.time_error] = controls.time_error
         self.limits[LIMIT.tension_change] = controls.tension_change or 0.0
         self.limits[LIMIT.shortest] = self.smallest * (1.0 + SHARP)
-        self.limits[LIMIT.least_size] = SMALL_MOTION * float(np.ptp(stage.system.coordinates, axis=0).max())
+        self.limits[LIMIT.least_size] = SMALL_MOTION * extent_of(stage.system.coordinates)
         self.limits[LIMIT.window] = PERIODS * increments_of_a_period(
             stage.coefficients, WANTED_ERROR * float(self.limits[LIMIT.time_error])
         )

@@ -436,4 +436,5 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
         motion.origin[PART] = parts_that_move(stage)
     begins = stage.nodes.dof_kind == 0 if goes_on else slice(None)
     motion.lagged[begins] = motion.a[begins]
-    spender_of(stage, motion)()
+    if not goes_on:
+        spender_of(stage, motion)()

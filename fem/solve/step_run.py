@@ -48,7 +48,13 @@ from fem.solve.rods import check_constraints, consistent_velocities, refuse_stre
 from fem.solve.schemes import energy_momentum
 from fem.solve.state import HANDED_ON, SINGULAR, Marcher, RunState, StepState, copied, names_in, put_back
 from fem.solve.statics.laying import LAID, laid, may_be_laid
-from fem.solve.statics.mechanisms import careful_nodes, hold_unrestrained, instability_notice, refuse_mechanism
+from fem.solve.statics.mechanisms import (
+    careful_nodes,
+    hold_again,
+    hold_unrestrained,
+    instability_notice,
+    refuse_mechanism,
+)
 from fem.solve.statics.rigid import hold_rigid, refuse_rigid_loads
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock, settled
 from fem.solve.step_system import NO_ROPES, StepSystem, loading, loading_at, prepare, record
@@ -82,12 +88,22 @@ class Newton(Marcher):
     def march(self, step: StepState, control: Ints, chunk: Loading, kept: Ledger) -> int:
         """Computes a chunk; repeated with other methods if statics finds no equilibrium."""
         reason = step.iterate(control, chunk, kept, NO_ROPES)
-        while reason in LOST and self._carefully(reason, step, control, chunk, kept):
+        while reason in LOST and (
+            self._held_again(step, control, chunk) or self._carefully(reason, step, control, chunk, kept)
+        ):
             reason = step.try_out(control, chunk, kept, NO_ROPES)  # DONE if that was the last increment
         if reason in LOST and self._laid(step, control, chunk, kept):
             is_last = control[CONTROL.increment] == len(chunk.dt)
             return groups.DONE if is_last else self.march(step, control, chunk, kept)
         return reason
+
+    def _held_again(self, step: StepState, control: Ints, chunk: Loading) -> bool:
+        """Prepares an increment of statics with other held directions; returns whether there are any."""
+        k = control.item(CONTROL.increment)
+        if len(step.arc.last) or not hold_again(step.stage, step.step, step.progress.motion, chunk.time.item(k)):
+            return False
+        control[CONTROL.phase], control[CONTROL.waiting] = groups.OPEN, 0
+        return True
 
     def _carefully(self, reason: int, step: StepState, control: Ints, chunk: Loading, kept: Ledger) -> bool:
         """Repeats an increment of statics with damped corrections, for a singular tangent, slack bars, or a free

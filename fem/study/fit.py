@@ -214,6 +214,7 @@ class Misfit:
     weight     (n,) one over sigma;  noise: (n,) of the numbers
     tolerance  decrease of the sum of squares, as a fraction of it, below which a step is not worth its runs
     checks     observed over predicted decrease of each step of the search
+    is_central, was_central  whether differences are central ones, in this search, in any
     """
 
     def __init__(
@@ -225,7 +226,8 @@ class Misfit:
         self.low, self.high, point = runs.box({one.name: one.low for one in runs.varied})
         self.weight, self.noise = np.ones((2, len(self.measured)))
         self.steps, self.checks, self.penalty = np.full(len(point), FIRST_STEP), list[float](), math.inf
-        self.is_central, self._coarser, self.tolerance = False, 1.0, 0.0
+        self.is_central = self.was_central = False
+        self._coarser, self.tolerance = 1.0, 0.0
         self._values, self._slopes = dict[bytes, list[Floats]](), dict[bytes, Floats]()
         self._steps = dict[bytes, Floats]()
         self._before: tuple[Floats, Floats, Floats] | None = None
@@ -327,6 +329,7 @@ class Misfit:
         if self._runs.has_gradients and self.is_central:
             self._leave_gradients("the sum of squares did not fall as those of the runs predicted")
             self.is_central = False
+        self.was_central |= self.is_central
         if (exact := self._of_run(point)) is not None:
             self._before = point.copy(), here, exact
             return exact
@@ -479,7 +482,7 @@ def in_words(vague: Floats, varied: Sequence[Fitted]) -> list[str]:
         involved = [n for n in np.argsort(-np.abs(direction)) if abs(direction[n]) > 0.1]
         names = [varied[n].name for n in involved]
         if len(involved) == 1:
-            found.append(f"{names[0]} is not determined: it has no visible effect on the measured columns")
+            found.append(f"{names[0]} is not determined: its effect on the measured columns is within their noise")
         elif len(involved) == 2 and all(varied[n].is_log for n in involved):
             first, second = sorted(involved)
             power = -direction[first] / direction[second]
@@ -829,7 +832,7 @@ def told(
         yield f"the search was ended after {MOST_TRIALS} trials: the values are the best so far"
     if count := runs.failures.total():
         yield f"{count} runs failed (the first: {runs.first_failure}); each counted as ten times the largest residual"
-    if its.is_central:
+    if its.was_central:
         yield "a sum of squares did not fall as predicted: later derivatives are from both sides"
     if len(chi2 := starts["chi2"]) > 1:
         same = np.count_nonzero(chi2 <= np.nanmin(chi2) * (1.0 + SAME))

@@ -15,7 +15,16 @@ from fem.cli import main
 from fem.deck.writer import with_increments
 from fem.model import Model
 from fem.study.certainty.companions import stretched
-from fem.study.certainty.converge import Refinement, Share, changed, damped_model, next_choice, undamped, variants
+from fem.study.certainty.converge import (
+    Refinement,
+    Rounds,
+    Share,
+    changed,
+    damped_model,
+    next_choice,
+    undamped,
+    variants,
+)
 from fem.study.refined import refined
 
 OSCILLATOR = """*HEADING
@@ -149,6 +158,18 @@ def test_the_command_writes_the_deck(tmp_path, capsys):
     found, deck = fem.read_deck(path), fem.read_deck("inputs/sdnl100.inp")
     assert found.steps[0].procedure.dt < deck.steps[0].procedure.dt
     assert main(["converge", "inputs/sdnl100.inp", "--want", "U1_n2@1.2558", "--output", str(path)]) == 2
+
+
+def test_a_round_with_smaller_residuals_says_so():
+    said: list[str] = []
+    rounds = Rounds({"max:T_e1": ("T_e1",)}, 0.01, 60.0, "AUTO", 1, said.append)
+    model = fem.read_deck("inputs/sdnl100.inp")
+    for choice in (Refinement(), Refinement(decades=2)):
+        rounds.round(changed(model, choice), choice)
+    assert [text.partition(":")[2].partition(":")[0] for text in said] == [
+        " dt / 1, 1 elements",
+        " dt / 1, 1 elements, residuals / 1e2",
+    ]
 
 
 def test_a_search_that_would_take_too_long_ends():

@@ -144,6 +144,13 @@ MOTIONS = {
         deck(*SWING, moves(f"*BOUNDARY, AMPLITUDE=A\n1, 1, 1, 0.02\n{WEIGHT}"), model=SINE, material=BETA),
         opensees="", calculix="moved supports",
     ),
+    "damped by its mass": of_codes(
+        deck(
+            *SWING, moves(f"*BOUNDARY, AMPLITUDE=A\n1, 1, 1, 0.02\n{WEIGHT}"),
+            model=SINE + FAST.format(0.5), material="*DAMPING, ALPHA=3.\n",
+        ),
+        opensees="",
+    ),
     "automatic increments": of_codes(
         deck(*SWING, moves(WEIGHT, 0.05, 2.0, ", TIME INTEGRATOR=NEWMARK")),
         opensees="increments", calculix="increments",

@@ -247,6 +247,48 @@ def test_a_buckling_factor_over_stiffness_and_height(tmp_path):
     assert slope["h"] == pytest.approx((factor(h=0.6 + 1e-4) - factor(h=0.6 - 1e-4)) / 2e-4, rel=1e-6)
 
 
+STRAIGHT = """*PARAMETER
+F = 5.
+*NODE, NSET=ALL
+1, 0, 0, 0
+5, 10, 0, 0
+*NGEN, NSET=ALL
+1, 5
+*ELEMENT, TYPE=T3D2
+1, 1, 2
+*ELGEN, ELSET=LINE
+1, 4
+*MATERIAL, NAME=M
+*ELASTIC
+1e5
+*DENSITY
+1.
+*SOLID SECTION, ELSET=LINE, MATERIAL=M
+1.
+*BOUNDARY
+1, 1, 3
+5, 1, 3
+*STEP, NLGEOM
+*STATIC
+0.5, 1.
+*DLOAD
+LINE, GRAV, 10., 0, 0, -1
+*CLOAD
+3, 2, <F>
+*NODE PRINT, NSET=ALL
+U
+*END STEP
+"""
+
+
+def test_a_line_that_was_straight_and_pulls_now():
+    """Its nodes are held across in the tangent, at the start of the step as stiffly as the line is along itself."""
+    names = ("U2_n2", "U2_n3", "U3_n3")
+    found = fem.sensitivity(fem.parse_deck(STRAIGHT), ["F"], names)
+    slopes = by_differences(STRAIGHT, "F", names)[-1]
+    assert [found.slope(name)["F"] for name in names] == pytest.approx(slopes.tolist(), rel=1e-6) and slopes.all()
+
+
 def test_statics_then_a_motion_equal_differences_of_runs():
     names = ("U1_n4", "U3_n3", "V3_n3", "A1_n2", "RF3_n1", "COOR3_n3", "E_e2", "T_e1", "T_e3", "kinetic", "strain",
              "dissipated")  # fmt: skip

@@ -189,7 +189,7 @@ def test_runs_are_repeatable_and_start_anew_in_each_step(integrator):
     half = text.replace("0.01, 0.6", "0.01, 0.3")
     step = half[half.index("*STEP") :]
     twice = run_text(half + step.replace("*DLOAD\nLINE, GRAV, 9.81, 0, 0, -1\n", ""))
-    assert np.abs(twice.u[-1] - runs[0].u[-1]).max() < 2e-3
+    assert np.abs(twice.u[-1] - runs[0].u[-1]).max() < 3e-3
 
 
 @pytest.mark.parametrize("integrator", ["NEWMARK", "GENERALIZED ALPHA", "BACKWARD EULER"])

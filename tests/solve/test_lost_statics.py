@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from fem.runs.history import History
 from fem.solve.statics.laying import LAID
@@ -148,3 +149,142 @@ def test_joints_of_lines_that_bend_may_be_drawn_anywhere(law: str) -> None:
         assert far.of_node(node, "reactions")[-1] == pytest.approx(
             near.of_node(node, "reactions")[-1], rel=1e-5, abs=0.1
         )
+
+
+SIDE = """*HEADING
+a straight line without tension: its weight, and a load across at its middle only
+*NODE, NSET=N
+1, 0., 0., 0.
+11, 10., 0., 0.
+*NGEN, NSET=N
+1, 11, 1
+*ELEMENT, TYPE=T3D2
+1, 1, 2
+*ELGEN, ELSET=LINE
+1, 10
+*MATERIAL, NAME=STEEL
+*ELASTIC
+1e9
+*DENSITY
+8000.
+*SOLID SECTION, ELSET=LINE, MATERIAL=STEEL
+1e-4
+*BOUNDARY
+1, 1, 3
+11, 1, 3
+*STEP, NLGEOM
+*STATIC{how}
+{period}
+*DLOAD
+LINE, GRAV, 9.81, 0., 0., -1.
+{side}*NODE PRINT, NSET=N
+U
+*END STEP
+"""
+
+
+@pytest.mark.parametrize(("how", "period"), [("", "0.1, 1."), (", DIRECT", "0.5, 1.")])
+def test_a_line_that_was_straight_carries_loads_across_when_it_pulls(how, period):
+    """Its nodes are held across at the start of the step, where nothing resists: not once it pulls. The same line,
+    loaded across in a step after that of its weight, is not held."""
+    load = "*CLOAD\n6, 2, 5.\n"
+    both = run_text(SIDE.format(how=how, period=period, side=load))
+    later = f"*STEP, NLGEOM\n*STATIC\n1., 1.\n{load}*NODE PRINT, NSET=N\nU\n*END STEP\n"
+    after = run_text(SIDE.format(how=how, period=period, side="") + later)
+    assert both.u[-1] == pytest.approx(after.u[-1], abs=1e-6) and both.u[-1].max() > 0.04
+
+
+HANGING = """*HEADING
+a cable between two supports, drawn as two bars beside its place
+*NODE, NSET=N
+1, 0., 0., 0.
+2, 4., 0.5, 0.
+3, 8., 0., 0.
+*ELEMENT, TYPE=T3D2, ELSET=CABLE
+1, 1, 2
+2, 2, 3
+*MATERIAL, NAME=M
+*ELASTIC
+1e5
+*DENSITY
+1.
+*EXPANSION
+1e-3
+*NO COMPRESSION
+*SOLID SECTION, ELSET=CABLE, MATERIAL=M, STRAIN=ENGINEERING
+1.
+*BOUNDARY
+1, 1, 3
+3, 1, 3
+{extra}*STEP, NLGEOM
+*STATIC
+1., 1.
+*CONTROLS, RESI_GLOB_RELA=1e-10
+*DLOAD
+CABLE, GRAV, 9.81, 0., 0., -1.
+{warm}*END STEP
+"""
+
+
+@pytest.mark.parametrize(
+    ("extra", "warm", "part"),
+    [("", "*TEMPERATURE\nN, 30.\n", 1.03), ("*INITIAL CONDITIONS, TYPE=STRESS\nCABLE, -2e3\n", "", 1.02)],
+    ids=["warm", "stress"],
+)
+def test_cables_find_their_place_whatever_makes_them_longer(extra, warm, part):
+    """Two bars with half their weight at the middle hang in the plane below the supports: 2 T depth/l is that weight,
+    with T = EA (l/L - 1 - strain)."""
+    history = run_text(HANGING.format(extra=extra, warm=warm))
+    drawn = np.hypot(4.0, 0.5)
+
+    def unbalanced(depth: float) -> float:
+        length = np.hypot(4.0, depth)
+        return 1e5 * (length / drawn - part) * depth / length - 0.5 * drawn * 9.81
+
+    depth = brentq(unbalanced, 0.1, 3.0, xtol=1e-14)
+    assert history.of_node(2)[-1][1:] == pytest.approx([-0.5, -depth], abs=1e-6)
+
+
+LOOP = """*HEADING
+two cables that hang from two supports, and one between their ends
+*NODE, NSET=N
+1, 0., 0., 0.
+2, 1., 0., 0.
+3, 0., 1., 0.
+4, 1., 1., 0.
+*ELEMENT, TYPE=T3D2, ELSET=CABLES
+1, 1, 2
+2, 3, 4
+3, 2, 4
+{stay}*MATERIAL, NAME=M
+*ELASTIC
+7.6e6
+*DENSITY
+0.6
+*NO COMPRESSION
+*SOLID SECTION, ELSET=CABLES, MATERIAL=M, STRAIN=ENGINEERING
+1.
+*BOUNDARY
+1, 1, 3
+3, 1, 3
+*STEP, NLGEOM
+*STATIC
+0.1, 1.
+*CONTROLS, RESI_GLOB_RELA=1e-9
+*DLOAD
+CABLES, GRAV, 9.81, 0., 0., -1.
+*CLOAD
+4, 3, -20.
+*BOUNDARY
+3, 1, 1, 0.6
+3, 2, 2, 0.4
+3, 3, 3, -0.4
+*END STEP
+"""
+
+
+def test_a_stay_between_two_supports_does_not_matter():
+    """It is stretched by 60 % of its length, to a million times the weights."""
+    alone = run_text(LOOP.format(stay=""))
+    beside = run_text(LOOP.format(stay="4, 1, 3\n"))
+    assert beside.u[-1] == pytest.approx(alone.u[-1], abs=1e-5) and beside.of_element(4)[-1] > 3e6

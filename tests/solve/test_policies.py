@@ -78,7 +78,7 @@ def test_a_refused_increment_is_shortened_by_a_tenth_at_least_and_to_a_tenth_at_
 
 
 def test_motions_below_a_millionth_of_the_model_are_no_measure_of_errors():
-    assert error_clock(1.0).limits[LIMIT.least_size] == pytest.approx(3e-6)
+    assert error_clock(1.0).limits[LIMIT.least_size] == pytest.approx(1e-6 * 10**0.5)
 
 
 @pytest.mark.parametrize(

@@ -3,24 +3,31 @@
 With a(t) the acceleration, j its rate and theta dt the time by which the scheme's accelerations lag (averaged forces),
 Taylor's expansion gives the displacement error of one increment, and h times the velocity error, as
 
-    e = dt^2 |k - 1/2| |a_n| + C dt^2 |a_{n+1} - a_n| / (1 + theta (1 - h/dt)),      h: the increment before,
+    e = dt^2 |k - 1/2| a_n +- C dt^2 (a_{n+1} - a_n) / (1 + theta (1 - h/dt)),      h: the increment before,
     k = (1 - AA)/AU,   theta = WC - WM,   C = |(1 + theta (1 - AA))/AU - 1/6| + |VU/AU + theta - 1/2|
 
-For the trapezoidal rule this is dt^2/12 (a_{n+1} - a_n), of order dt^3; backward Euler has k = 1 and order dt^2.
-beta = 1/6, whose displacement error is one order smaller, counts with the constant of the trapezoidal rule.
-The largest component of e is compared with TIME ERROR times the size of the motion of its part of the model.
+with the sign that makes e of the node longer. For the trapezoidal rule this is dt^2/12 (a_{n+1} - a_n), of order dt^3;
+backward Euler has k = 1 and order dt^2. beta = 1/6, whose displacement error is one order smaller, counts with the
+constant of the trapezoidal rule. The largest length of e of a node, without its supported components, is compared with
+TIME ERROR times the size of the motion of its part of the model. Spins of lines that twist are no points in space: e of
+one is a length (r times its angle), compared with the size of the motion of the whole model.
 
 The size of the motion does not depend on a uniform motion of the whole, so that a long travel does not hide a small
 swing. In a window of increments that begins at t_r each node deviates from its mean motion in the windows before by
 
-    w = u - u_r - V (t - t_r),    extent = largest difference of a component of w between two nodes of one part
+    w = u - u_r - V (t - t_r),    extent = |w of P - w of the node of the part that is farthest from it in w|,
+
+    P: the node whose w is farthest from the mean of the part, or from 0 if the ground is one of its nodes
+
+As all these are lengths, turning a model changes no increment. The extent is the largest difference of w for motion
+along a line, and else at least 1/sqrt(3) of it.
 
 u_r + V (t - t_r) goes through the means of u in the last two windows. In the first u_r = u and V = 0, in the second V
 is the mean velocity of the first. Windows last for some periods (``solve/clock.py``), each twice as long as the one
 before. Parts are connected by bars, springs and equations: fixed nodes unconnected to a trolley do not count for its
-travel. The ground is a node of a part if there is a force between them. The size of a part is the largest extent of
-this window and the last, or ``KEPT`` of the extent of any window without its travel; at least ``LEAST_PART`` of the
-size of the part that moves most.
+travel. The ground is a node (w = 0) of a part if there is a force between them. The size of a part is the largest
+extent of this window and the last, or ``KEPT`` of the extent of any window without its travel; at least ``LEAST_PART``
+of the size of the part that moves most.
 
 Vibrations of bars that dt does not resolve make e about (omega dt)^2 times as large as the vibration. A scheme with
 numerical damping is meant to remove them, so its e is filtered, with the mass M, and B of the bars alone:
@@ -138,15 +145,22 @@ def damps_ringing(row: Coefficients) -> bool:
 
 
 @inner_kernel
-def take_error(scheme: Coefficients, limits: Floats, dt: float, motion: Motion, work: Scratch) -> None:
+def take_error(scheme: Coefficients, limits: Floats, dt: float, mask: Floats, motion: Motion, work: Scratch) -> None:
     """e of all dofs into ``work.momentum``; accelerations are those of the recursion."""
-    lead = limits[LIMIT.lead]
-    change = limits[LIMIT.change] / (1.0 + limits[LIMIT.lag] * (1.0 - motion.memory[MEMORY.last_dt] / dt))
+    lead = dt * dt * limits[LIMIT.lead]
+    change = dt * dt * limits[LIMIT.change] / (1.0 + limits[LIMIT.lag] * (1.0 - motion.memory[MEMORY.last_dt] / dt))
     old, new = (motion.lagged, work.lagged) if scheme.lags else (motion.a, work.a)
-    for dof in range(old.shape[0]):
-        rise = new[dof] - old[dof]
-        size = dt * dt * (lead * abs(old[dof]) + change * abs(rise))
-        work.momentum[dof] = math.copysign(size, old[dof] if lead > 0.0 else rise)
+    if lead == 0.0:
+        for dof in range(old.shape[0]):
+            work.momentum[dof] = change * (new[dof] - old[dof])
+        return
+    for i in range(0, old.shape[0], 3):
+        product = 0.0
+        for dof in range(i, i + 3):
+            product += mask[dof] * old[dof] * (new[dof] - old[dof])
+        own = -change if product < 0.0 else change
+        for dof in range(i, i + 3):
+            work.momentum[dof] = lead * old[dof] + own * (new[dof] - old[dof])
 
 
 @called_kernel
@@ -159,12 +173,8 @@ def judge(
     thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
     size = take_sizes(limits, memory[MEMORY.elapsed] + dt, motion, work)
     if passes == 0.0:
-        take_error(scheme, limits, dt, motion, work)
-    error, part = 0.0, motion.origin[PART]
-    for dof in range(work.u.shape[0]):
-        own = motion.origin[LOW, node_of(part[dof])] if part[dof] != 0.0 else size
-        error = max(error, problem.nodes.mask[dof] * abs(work.momentum[dof]) / own)
-    error /= limits[LIMIT.time_error]
+        take_error(scheme, limits, dt, problem.nodes.mask, motion, work)
+    error = largest_error(size, problem.nodes.mask, motion, work) / limits[LIMIT.time_error]
     level = error / dt ** limits[LIMIT.exponent]
     enough = limits[LIMIT.low_level] if limits[LIMIT.low_level] > 0.0 else limits[LIMIT.high_level]
     may_ring = limits[LIMIT.damps] > 0.0 and problem.bars.rods.shape[0] == 0 and (level > enough or error > 1.0)
@@ -204,39 +214,97 @@ def judge(
 
 
 @number_kernel
-def node_of(part: float) -> int:
-    """The first dof of the node that stands for a part, from an entry of ``PART``."""
-    dof = int(abs(part)) - 1
-    return dof - dof % 3
+def first_of(part: float) -> int:
+    """The first dof of the node that stands for a part, from the entry of ``PART`` at the first dof of a node."""
+    return int(abs(part)) - 1
+
+
+@inner_kernel
+def largest_error(size: float, mask: Floats, motion: Motion, work: Scratch) -> float:
+    """Largest e of a node over the size of the motion of its part; ``size``: that of nodes without a part."""
+    part, sizes, error, largest = motion.origin[PART], motion.origin[LOW], work.momentum, 0.0
+    for i in range(0, error.shape[0], 3):
+        square = 0.0
+        for dof in range(i, i + 3):
+            square += mask[dof] * error[dof] * error[dof]
+        own = sizes[first_of(part[i])] if part[i] != 0.0 else size
+        largest = max(largest, square / (own * own))
+    return math.sqrt(largest)
+
+
+@inner_kernel
+def longest(x: Floats) -> float:
+    """Largest length of a vector at a node."""
+    square = 0.0
+    for i in range(0, x.shape[0], 3):
+        square = max(square, x[i] * x[i] + x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2])
+    return math.sqrt(square)
+
+
+@inner_kernel
+def square_from(middle: Floats, own: int, i: int, elapsed: float, u: Floats, at: Floats, pace: Floats) -> float:
+    """Square of the distance of w of node i from the place at ``own``."""
+    square = 0.0
+    for c in range(3):
+        way = u[i + c] - at[i + c] - elapsed * pace[i + c] - middle[own + c]
+        square += way * way
+    return square
+
+
+@inner_kernel
+def take_extents(elapsed: float, motion: Motion, work: Scratch) -> None:
+    """Extents of the parts at the end of the increment into ``HIGH``, at the first dofs of their nodes.
+    Meanwhile ``LOW`` has the place from which distances count, ``HIGH`` the largest square so far and its node."""
+    u, at, pace, part = work.u, motion.origin[ORIGIN], motion.origin[PACE], motion.origin[PART]
+    middle, far = motion.origin[LOW], motion.origin[HIGH]
+    for dof in range(u.shape[0]):
+        middle[dof] = far[dof] = 0.0
+    for i in range(0, u.shape[0], 3):
+        own = first_of(part[i])
+        if part[i] > 0.0:
+            for c in range(3):
+                middle[own + c] += u[i + c] - at[i + c] - elapsed * pace[i + c]
+            far[own] += 1.0
+    for i in range(0, u.shape[0], 3):
+        if first_of(part[i]) == i:
+            for c in range(3):
+                middle[i + c] /= max(far[i], 1.0)
+            far[i], far[i + 1], far[i + 2] = 0.0, 0.0, float(i)
+    for i in range(0, u.shape[0], 3):
+        own = first_of(part[i])
+        if own >= 0:
+            square = square_from(middle, own, i, elapsed, u, at, pace)
+            if square > far[own + 1]:
+                far[own + 1], far[own + 2] = square, float(i)
+    for i in range(0, u.shape[0], 3):
+        if first_of(part[i]) == i:
+            one = int(far[i + 2])
+            for c in range(3):
+                middle[i + c] = u[one + c] - at[one + c] - elapsed * pace[one + c]
+            far[i] = far[i + 1] if part[i] < 0.0 else 0.0
+    for i in range(0, u.shape[0], 3):
+        own = first_of(part[i])
+        if own >= 0:
+            far[own] = max(far[own], square_from(middle, own, i, elapsed, u, at, pace))
+    for i in range(0, u.shape[0], 3):
+        if first_of(part[i]) == i:
+            far[i] = math.sqrt(far[i])
 
 
 @inner_kernel
 def take_sizes(limits: Floats, elapsed: float, motion: Motion, work: Scratch) -> float:
     """Extents of the parts at the end of the increment into ``HIGH``, sizes of their motions into ``LOW``, at the first
     dofs of their nodes; returns the largest size."""
-    origin = motion.origin
     largest: float = limits[LIMIT.least_size]
-    part, extents = origin[PART], origin[EXTENTS]
-    for dof in range(work.u.shape[0]):
-        is_grounded = part[dof] < 0.0
-        origin[LOW, dof], origin[HIGH, dof] = (0.0, 0.0) if is_grounded else (math.inf, -math.inf)
-    for dof in range(work.u.shape[0]):
-        own = int(abs(part[dof])) - 1
-        if own >= 0:
-            way = work.u[dof] - origin[ORIGIN, dof] - elapsed * origin[PACE, dof]
-            origin[LOW, own], origin[HIGH, own] = min(origin[LOW, own], way), max(origin[HIGH, own], way)
+    part, extents, sizes, found = motion.origin[PART], motion.origin[EXTENTS], motion.origin[LOW], motion.origin[HIGH]
+    take_extents(elapsed, motion, work)
     for i in range(0, work.u.shape[0], 3):
-        if int(abs(part[i])) - 1 != i:
-            continue
-        extent = 0.0
-        for dof in range(i, i + 3):
-            extent = max(extent, origin[HIGH, dof] - origin[LOW, dof])
-        origin[HIGH, i] = extent
-        origin[LOW, i] = max(extent, max(extents[i], max(extents[i + 1], KEPT * extents[i + 2])))
-        largest = max(largest, origin[LOW, i])
+        if first_of(part[i]) == i:
+            sizes[i] = max(found[i], max(extents[i], max(extents[i + 1], KEPT * extents[i + 2])))
+            largest = max(largest, sizes[i])
     for i in range(0, work.u.shape[0], 3):
-        if int(abs(part[i])) - 1 == i:
-            origin[LOW, i] = max(origin[LOW, i], max(LEAST_PART * largest, limits[LIMIT.least_size]))
+        if first_of(part[i]) == i:
+            sizes[i] = max(sizes[i], max(LEAST_PART * largest, limits[LIMIT.least_size]))
     return largest
 
 
@@ -252,7 +320,7 @@ def note_extents(limits: Floats, dt: float, motion: Motion, work: Scratch) -> No
         ways = motion.u[dof] + work.u[dof] - 2.0 * origin[ORIGIN, dof] - (2.0 * before + dt) * origin[PACE, dof]
         origin[SUM, dof] += 0.5 * dt * ways
     for i in range(0, work.u.shape[0], 3):
-        if int(abs(part[i])) - 1 == i:
+        if first_of(part[i]) == i:
             extents[i] = max(extents[i], origin[HIGH, i])
             if ends:
                 extents[i + 2] = max(extents[i + 2], extents[i] - origin[HIGH, i])
@@ -281,7 +349,7 @@ def moved_energy(
 ) -> tuple[float, float]:
     """Largest energy of motion in the step so far, and work of loads in it, both without the travel.
     At least the work of the largest force along ``LITTLE`` times the smallest motions that count."""
-    memory, dt, pull = motion.memory, loading.dt[k], 0.0
+    memory, dt = motion.memory, loading.dt[k]
     energy, x, y, z = relative_energy(limits[LIMIT.ground], problem.nodes, work.v)
     fall = memory[MEMORY.fall]
     for p in range(loading.vectors.shape[0]):
@@ -294,10 +362,9 @@ def moved_energy(
             fall += factor * loading.vectors[p, dof + 2] * (work.u[dof + 2] - motion.u[dof + 2] - dt * z)
     if work.power.shape[0] > 0:
         fall += work.power[WEIGHT] - motion.power[WEIGHT]
-    for dof in range(work.force.shape[0]):
-        pull = max(pull, abs(work.force[dof]))
+    least = LITTLE * longest(work.force) * limits[LIMIT.least_size]
     strain = abs(memory[MEMORY.closing_strain] - motion.energies[ENERGY.strain0])
-    most = max(energy, strain, abs(fall), motion.energies[ENERGY.dissipated], LITTLE * pull * limits[LIMIT.least_size])
+    most = max(energy, strain, abs(fall), motion.energies[ENERGY.dissipated], least)
     return max(memory[MEMORY.moved], most), fall
 
 
@@ -329,9 +396,7 @@ def work_error(
 def largest_change(thermal: Floats, bars: Bars, motion: Motion, work: Scratch) -> float:
     """Largest change of a tension in the increment, of bars that may go slack, over the largest internal force so far.
     thermal (m,) strain at its end"""
-    largest, most = motion.memory[MEMORY.pull], 0.0
-    for dof in range(motion.force.shape[0]):
-        largest = max(largest, abs(motion.force[dof]))
+    largest, most = max(motion.memory[MEMORY.pull], longest(motion.force)), 0.0
     motion.memory[MEMORY.pull] = largest
     for e in range(bars.nodes.shape[0]):
         if bars.kinds[e, 1] in (RIGID, TABLE) or bars.constants[MINUS, e] >= bars.constants[PLUS, e]:

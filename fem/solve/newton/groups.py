@@ -95,7 +95,7 @@ class Memory(NamedTuple):
     square: int  # R.R before an update that may be halved
     part: int  # remaining fraction of that update
     refused: int  # level of a refused increment, from which the clock chooses a shorter one
-    pull: int  # largest internal force so far
+    pull: int  # largest internal force of a node so far
     # largest excess over a range (``Ledger.watched``) since the start of the step: amount, row, value
     stretch: int
     stretch_at: int
@@ -142,11 +142,11 @@ class IncrementColumns(NamedTuple):
 
 
 ORIGIN, PACE, SUM, TAKES_PART, PART, LOW, HIGH, EXTENTS = range(8)
-"""Rows of ``Motion.origin``: u_r, V, integral of w in this window (``estimate.py``), 1 at nodes that are not idle; part
-of the model that each dof belongs to, as a dof of it (from 1), negative if the ground is a node of it, 0 if its motion
-does not count; smallest and largest w of parts, at these dofs (work arrays, which end with the size of the motion of a
-part and its extent, at the first of its dofs); extents of a part, at its three dofs: in this window, in the one before
-(0: there is none), and the largest of any before, less their travel."""
+"""Rows of ``Motion.origin``: u_r, V, integral of w in this window (``estimate.py``), 1 at nodes that are not idle;
+part of the model that each dof belongs to, as a dof of it (from 1), negative if the ground is a node of it, 0 if its
+motion does not count; the size of the motion of a part and its extent, at the first of its dofs (work arrays);
+extents of a part, at its three dofs: in this window, in the one before (0: there is none), and the largest of any
+before, less their travel."""
 
 LIMIT = Limits(*range(len(Limits._fields)))
 CONTROL = Control(*range(len(Control._fields)))

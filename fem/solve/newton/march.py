@@ -59,7 +59,7 @@ from fem.solve.newton.arc import (
     strays,
 )
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment, note_ranges
-from fem.solve.newton.estimate import filter_system, judge, take_filtered
+from fem.solve.newton.estimate import filter_system, judge, longest, take_filtered
 from fem.solve.newton.evaluate import evaluate, in_increment
 from fem.solve.newton.gaps import changes
 from fem.solve.newton.groups import (
@@ -307,9 +307,7 @@ at zero strain is used, and it may cool at the same time."""
 @called_kernel
 def snaps(fraction: float, k: int, nodes: Nodes, bars: Bars, loading: Loading, motion: Motion, work: Scratch) -> bool:
     """Whether a bar snaps taut in increment k, with at least this fraction of the largest internal force so far."""
-    largest = motion.memory[MEMORY.pull]
-    for dof in range(motion.force.shape[0]):
-        largest = max(largest, abs(motion.force[dof]))
+    largest = max(motion.memory[MEMORY.pull], longest(motion.force))
     motion.memory[MEMORY.pull] = largest
     least, dt, last = fraction * largest, loading.dt[k], loading.thermal_end.shape[0] - 1
     before, now = loading.thermal_end[min(k, last)], loading.thermal_end[min(k + 1, last)]

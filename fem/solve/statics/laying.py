@@ -39,6 +39,8 @@ APART = (seabed.SEABED, BENDING, BENDING_DAMPING)
 """Families that are not loads: planes are part of the network, and cables have no bending stiffness."""
 DEPTH_OF_MIXING = 5
 """Number of iterations from which the next one is extrapolated."""
+SHORTEST = 1e-3
+"""Least length of a bar without tension, over its length."""
 FAINT = 1e-6
 """Friction below this fraction of the largest load is ignored."""
 LAID = (
@@ -63,8 +65,6 @@ def may_be_laid(stage: StepSystem) -> bool:
         and not others
         and (system.springs.constants[:, 0] >= 0.0).all()
         and not system.springs.constants[:, 3].any()
-        and not system.expansions
-        and not constants[bar.STRESS0].any()
         and (constants[bar.YOUNG] * constants[bar.PLUS] > 0.0)[there].all()
         and ((constants[bar.MINUS] == 0.0) | _hanging(stage))[there].all()
         and not any(own.numbers[:, seabed.RADIUS].any() for own in beds)
@@ -79,7 +79,7 @@ def laid(stage: StepSystem, motion: Motion, chunk: Loading, increment: int) -> I
     if len(chunk.support_dofs):
         u[chunk.support_dofs] = chunk.support_u[increment]
     dead = np.asarray(chunk.factors[increment + 1] @ chunk.vectors).reshape(-1, 3)
-    time, thermal = float(chunk.time[increment + 1]), chunk.thermal_end[0]
+    time, thermal = float(chunk.time[increment + 1]), chunk.thermal_end[min(increment + 1, len(chunk.thermal_end) - 1)]
     enough, short = float(np.abs(dead).max()), SHORT * float(stage.system.length0.mean())
     work.u[:] = u
     now = force = _pushed(stage, motion, time, thermal)
@@ -87,7 +87,7 @@ def laid(stage: StepSystem, motion: Motion, chunk: Loading, increment: int) -> I
     tried: list[tuple[Floats, Floats]] = []
     wanted, is_new = list(AGREED), False
     for _ in range(PASSES):
-        net = _network(stage, lying, u, dead + force)._replace(clings=clings)
+        net = _network(stage, lying, u, dead + force, thermal)._replace(clings=clings)
         try:
             rest = relax(net._replace(rubs=_rubs(stage, lying, motion, net, limit, FAINT * enough)))
         except LineError:
@@ -202,14 +202,16 @@ def _pushed(stage: StepSystem, motion: Motion, time: float, thermal: Floats) -> 
     return np.asarray(-stage.work.force.reshape(-1, 3))
 
 
-def _network(stage: StepSystem, lying: Lying, u: Floats, load: Floats) -> Network:
-    """The model as a network, at the displacement of its supports."""
+def _network(stage: StepSystem, lying: Lying, u: Floats, load: Floats, thermal: Floats) -> Network:
+    """The model as a network, at the displacement of its supports. Bars have the lengths at which thermal strain and
+    initial stress leave them without tension: exact for small strains, and for STRAIN=ENGINEERING."""
     places = (stage.nodes.place + u).reshape(-1, 3)
-    there = _standing(stage)
+    held = (stage.nodes.dof_kind == 0).reshape(-1, 3).all(axis=1)
+    there = _standing(stage) & ~held[stage.bars.nodes].all(axis=1)
     constants = stage.bars.constants[:, there]
     strain, stiffness = stage.bars.kinds[there, 0], constants[bar.YOUNG] * constants[bar.AREA]
-    length = 1.0 / constants[bar.INV_LENGTH]
-    members = Line(length, stiffness, np.zeros(0), strain == GREEN, strain == LOG)
+    part = np.maximum(1.0 - constants[bar.STRESS0] / constants[bar.YOUNG] + thermal[there], SHORTEST)
+    members = Line(part / constants[bar.INV_LENGTH], part * stiffness, np.zeros(0), strain == GREEN, strain == LOG)
     normal, ground = lying.numbers[:, seabed.NORMAL : seabed.RADIUS], lying.numbers[:, seabed.STIFFNESS]
     depth = lying.numbers[:, seabed.DEPTH] - (normal * u.reshape(-1, 3)[lying.nodes]).sum(axis=1)
     freedom = reduction(stage.nodes.dof_kind, stage.equations)

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 RATHER_STIFF = 1e3
 """Stiffness of the bars that replace rods while negative eigenvalues are counted, over the largest of the model."""
+FAINT = 1e-8
+"""Transverse stiffness added at a node without mass in large motions, as a fraction of its stiffness: small, as its
+bars become stiff themselves when they pull or rotate, and Newton's method would ignore them beside a large one."""
 MECHANISM = 1e-12
 """Smallest ratio of the softest mode's stiffness to the largest; below it the model is a mechanism."""
 
@@ -103,11 +106,9 @@ def static_tangent(stage: StepSystem) -> Sparse:
     """
     from fem.linear.sparse import bordered
 
-    work, nodes = stage.work, stage.nodes
+    work = stage.work
     careful = careful_nodes(stage) if stage.system.model.corners else None
-    held, rigid = nodes.artificial_stiffness, stage.rigid
-    faint = 1e-12 * (held - rigid) + rigid if len(rigid) else 1e-12 * held
-    nodes = careful or nodes._replace(artificial_stiffness=faint)
+    nodes = careful or faintly_held(stage, 1e-12)
     nodal_blocks(stage.coefficients, 1.0, stage.problem._replace(nodes=nodes), work)
     matrix, open_dofs = bordered(stage.tangent, work).tocsc(), len(stage.tangent.independent)
     if matrix.shape[0] == open_dofs:
@@ -115,6 +116,13 @@ def static_tangent(stage: StepSystem) -> Sparse:
     stiffness, pulls = matrix[:open_dofs, :open_dofs], matrix[:open_dofs, open_dofs:]
     largest = float(np.abs(stiffness.data).max(initial=0.0)) / (float((pulls.data**2).max(initial=0.0)) or 1.0)
     return (stiffness + RATHER_STIFF * largest * (pulls @ pulls.T)).tocsc()
+
+
+def faintly_held(stage: StepSystem, part: float = FAINT) -> Nodes:
+    """The nodes of a stage with this part of what holds unrestrained directions; rigid motions are held as they are."""
+    nodes, rigid = stage.nodes, stage.rigid
+    held = nodes.artificial_stiffness if not len(rigid) else nodes.artificial_stiffness - rigid
+    return nodes._replace(artificial_stiffness=part * held + rigid if len(rigid) else part * held)
 
 
 def softest_mode(matrix: Sparse, turns: int) -> Floats | None:
@@ -155,9 +163,6 @@ NO_STIFFNESS = 1e-14
 CAUTION, FLOOR = 2.0, 1e-10
 """Stiffness of slack nodes over residual, length of bars and root of their number; and least one over the model's."""
 SLACK = "bars are slack in the flow: only the flow holds them while the equilibrium is sought"
-FAINT = 1e-8
-"""Transverse stiffness added at a node without mass in large motions, as a fraction of its stiffness: small, as its
-bars become stiff themselves when they pull or rotate, and Newton's method would ignore them beside a large one."""
 NO_LOAD = 1e-12
 """Load components below this fraction of the largest are zero within rounding errors."""
 
@@ -216,6 +221,21 @@ def hold_unrestrained(stage: StepSystem, step: Step, has_ropes: bool = False) ->
         return np.zeros(0, np.int64), SLACK if slack else ""
     stage.nodes = stage.nodes._replace(artificial_stiffness=held)
     return np.array(dofs, np.int64), f"no stiffness and no load; kept in place: {listed(names)}"
+
+
+def hold_again(stage: StepSystem, step: Step, motion: Motion, now: float) -> bool:
+    """Holds only what has no stiffness in the present state of statics: lines that were straight at the start of the
+    step pull now, and what held them is far stiffer than they are. Returns whether that changes anything."""
+    before = stage.nodes.artificial_stiffness
+    if stage.is_dynamic or not step.nlgeom or not len(before) or len(stage.nodes.caution):
+        return False
+    evaluate_start(stage, motion, loading_at(stage, motion, now))
+    stage.nodes = stage.nodes._replace(artificial_stiffness=before[:0])
+    hold_unrestrained(stage, step)
+    held = stage.nodes.artificial_stiffness if len(stage.nodes.artificial_stiffness) else np.zeros_like(before)
+    held = held + stage.rigid if len(stage.rigid) else held
+    stage.nodes = stage.nodes._replace(artificial_stiffness=held)
+    return not np.array_equal(held, before)
 
 
 def _dragged(stage: StepSystem) -> Flags:
@@ -290,7 +310,7 @@ def _loaded(stage: StepSystem, node: int, direction: Floats, step: Step) -> str:
     if step.nlgeom:
         cure += (
             " (*INITIAL CONDITIONS, TYPE=STRESS); for a straight cable, STARTING TENSION= in *SOLID SECTION, or, if "
-            "all bars are *ELASTIC without *EXPANSION, *NO COMPRESSION: the place where it hangs is found then"
+            "all bars are *ELASTIC, *NO COMPRESSION: the place where it hangs is found then"
         )
     return f"{name} is loaded but nothing resists there; {cure}"
 

@@ -180,9 +180,10 @@ def refuse_rigid_loads(stage: StepSystem, motion: Motion, now: float, nlgeom: bo
 
 def not_held(stage: StepSystem, each: Rigid, along: Floats) -> ModelError:
     """Loads act along a motion (6,) that nothing holds."""
+    hangs = "; lines that hang find their place in a step with NLGEOM if all bars have *NO COMPRESSION"
     return ModelError(
         f"nothing holds the part with node {stage.system.labels[each.nodes[0]]} against {_name(each, along)}, and "
-        "its loads have a part along it; add supports, or loads that are in balance"
+        f"its loads have a part along it; add supports, or loads that are in balance{hangs * each.is_held}"
     )
 
 

@@ -218,6 +218,7 @@ class Rounds:
         last = Round(choice, model, bars, verdict, time.perf_counter() - began)
         self.rounds.append(last)
         size = f"round {len(self.rounds)}: dt / {choice.parts}, {len(model.mesh.element_labels)} elements"
+        size += f", residuals / 1e{choice.decades}" if choice.decades else ""
         numbers = verdict if bars is None else ", ".join(f"{name} = {self.told(last, name)}" for name in self.names)
         self.say(f"{size}: {numbers} ({last.seconds:.1f} s)")
         return last

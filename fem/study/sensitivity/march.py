@@ -183,11 +183,14 @@ def solve_increment(
             outcome[STOPPED], outcome[WHERE] = 1.0, k
             return energy
         outcome[SOLVES] += 1.0
+        before = outcome[LAST]
         verdict = judged(work, problem, outcome)
         if verdict == LEAVE and not has_rods:  # forces are those of this place
             return energy
         correct(scheme, dt, False, problem, work)
         goes_on = verdict == GO_ON and number < MOST - 1
+        if verdict == GO_ON and not goes_on:  # all that is left, if corrections fall on as the last ones did
+            outcome[LAST] *= outcome[LAST] / max(before - outcome[LAST], TINY)
         if goes_on and (has_rods or number > 0 or scheme.wm == 0.0):
             continue
         energy = weigh(has_rods, moves, k, through, forces, known)

@@ -28,6 +28,7 @@ from fem.solve.clock import Clock, expected_increments, increments
 from fem.solve.loop import Run
 from fem.solve.newton.groups import CONTROL, Ledger, Loading, Motion, Problem
 from fem.solve.schemes import SCHEMES
+from fem.solve.statics.mechanisms import faintly_held
 from fem.solve.step_run import Newton, StepRun
 from fem.solve.step_system import NO_ROPES, StepSystem, loading, record
 from fem.study.sensitivity.duals import (
@@ -346,7 +347,8 @@ class Differentiated(Run):
         before, motions = self.motion, [each.progress.motion for each in its]
         self.motion = self.joined(motions, before)
         self.settings: dict[bytes, Setting] = {}
-        self.nodes = packed([each.stage.nodes for each in its], self.width)
+        held = [each.stage.nodes if len(each.stage.nodes.caution) else faintly_held(each.stage) for each in its]
+        self.nodes = packed(held, self.width)  # lines that were straight pull later: what held them is far stiffer
         pulls = [pulling(each) for each in its]
         if step_run.events and any(not np.array_equal(each, pulls[0]) for each in pulls):
             raise NoDerivative(f"step {number}: a parameter changes which ropes are taut at its start")
@@ -480,9 +482,9 @@ class Differentiated(Run):
             self.motion, setting.room, setting.solving, setting.forces, setting.known, room._replace(**numbers), found,
         )  # fmt: skip
         self.worst = max(self.worst, float(found[WORST]))
-        when = f"step {step_run.number}: the equilibrium at time {loadings[0].time[1 + int(found[WHERE])]:.6g}"
+        when = f"the equilibrium at time {loadings[0].time[1 + int(found[WHERE])]:.6g}"
         if found[STOPPED] or not found[WORST] <= LOST:
-            raise NoDerivative(f"{when} has no derivative: {KINK}")
+            raise NoDerivative(f"step {step_run.number}: {when} has no derivative: {KINK}")
         if found[WORST] > POOR:
             step_run.notify(
                 warning(f"{when} is nearly singular: derivatives are known to {found[WORST]:.1g} of theirs")
