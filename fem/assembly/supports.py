@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -56,7 +57,7 @@ class Supports:
     bodies: tuple[Body, ...] = ()
     at_sea: bool = False
     sea_from: float = math.inf
-    _places: list[Floats] = field(default_factory=list, init=False, repr=False, compare=False)
+    _places: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
     _numbers: dict[int, tuple[int, int, Curve, float, float, float]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -69,26 +70,34 @@ class Supports:
     @property
     def supported(self) -> Flags:
         """(3n,) dofs whose motion is prescribed."""
-        return np.asarray(self.group[: self.size] != FREE)
+        return self._held[0]
 
     @property
     def places(self) -> Floats:
         """(3n,) constant prescribed displacements; NaN for dofs that move or are free."""
+        return self._held[1]
+
+    @property
+    def _held(self) -> tuple[Flags, Floats]:
+        """Both of these."""
         if not self._places:
             places = [c.value if order == 0 and isinstance(c, Constant) else np.nan for order, c in self.groups]
             found = (self.base + self.value * np.array(places or [np.nan])[self.group])[: self.size]
-            found.flags.writeable = False
-            self._places.append(found)
-        return self._places[0]
+            supported = np.asarray(self.group[: self.size] != FREE)
+            found.flags.writeable = supported.flags.writeable = False
+            self._places.append((supported, found))
+        held: tuple[Flags, Floats] = self._places[0]
+        return held
 
     def moving(self, u: Floats) -> Ints:
         """Dofs whose prescribed displacement varies, or differs from u."""
-        arrived = u == self.places
+        supported, places = self._held
+        moves = u != places
         for body in self.bodies:
-            arrived[body.dofs] = False
+            moves[body.dofs] = True
             if self.at_sea and len(body.ramps):
-                arrived[body.driven[:3]] = False
-        moving: Ints = (self.supported & ~arrived).nonzero()[0]
+                moves[body.driven[:3]] = True
+        moving: Ints = (supported & moves).nonzero()[0]
         return moving
 
     def motion(self, dofs: Ints, time: Floats, after: bool = False) -> tuple[Floats, Floats, Floats]:
@@ -150,9 +159,11 @@ class Supports:
 
     def _of_few(self, dofs: list[int], time: Floats, after: bool, levels: tuple[int, ...]) -> Floats:
         """``prescribed`` of few dofs at few times, with Python floats; the result is identical to the last bit."""
-        first, times, columns, found = levels[0], time.tolist(), dict[int, Sequence[Sequence[float]]](), list[float]()
+        columns: dict[int, Sequence[Sequence[float]]] = {}
+        found: list[float] = []
+        first, times = levels[0], time.tolist()
         own = [self._numbers.get(dof) or self._of_one(dof) for dof in dofs]
-        for k, order, curve, *_ in own:
+        for k, order, curve, _, _, _ in own:
             if k not in columns:
                 if order > first:
                     of = [evaluate(curve, time, each - order, after, self.start).tolist() for each in levels]

@@ -9,6 +9,7 @@ nodes belong to the border. Source: minimum degree; George & Liu, SIAM Rev. 31 (
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
@@ -63,6 +64,10 @@ IN_CACHE = 50_000
 """Largest number of nodes of a chain whose arrays (some 600 bytes each in an elimination) fit a cache."""
 
 
+FEW_NODES, KNOWN_TREES = 1000, 16
+"""Of models up to this size so many trees are kept."""
+
+
 @kernel
 def _spread(first: Ints, neighbour: Ints, link: Ints, roots: Ints, sequence: Ints, parent: Ints, via: Ints) -> None:
     """Breadth-first over all components, from ``roots`` in order: sequence, parents and the bars to them."""
@@ -101,9 +106,25 @@ def find_tree(system: System, free: Ints) -> Tree | None:
     """
     if system.equations or len(heads(system.bars)) < len(system.bars.rods):
         return None
-    count, nodes, pairs = len(system.labels), system.bars.nodes, system.pairs
-    is_there = np.ones(len(nodes), np.bool_)
-    is_there[system.gone_bars] = False
+    parts = system.bars.nodes, system.pairs, system.gone_bars, free
+    has_rods = len(system.bars.rods) > 0
+    if len(system.labels) > FEW_NODES:
+        return _tree(*parts, has_rods)
+    return _known_tree(*(np.asarray(each, np.int64).tobytes() for each in parts), has_rods)
+
+
+@lru_cache(KNOWN_TREES)
+def _known_tree(nodes: bytes, pairs: bytes, gone: bytes, free: bytes, has_rods: bool) -> Tree | None:
+    """``_tree``, which the rows of a sweep have in common; nobody writes to it."""
+    of_nodes, of_pairs, of_gone, of_free = (np.frombuffer(each, np.int64) for each in (nodes, pairs, gone, free))
+    return _tree(of_nodes.reshape(-1, 2), of_pairs.reshape(-1, 2), of_gone, of_free, has_rods)
+
+
+def _tree(nodes: Ints, pairs: Ints, gone: Ints, free: Ints, has_rods: bool) -> Tree | None:
+    """``find_tree`` from the nodes (m, 2) of bars, some of them gone, and of pairs (p, 2)."""
+    count, bars = len(free) // 3, len(nodes)
+    is_there = np.ones(bars, np.bool_)
+    is_there[gone] = False
     if len(pairs):
         numbers = [each.min(axis=1) * count + each.max(axis=1) for each in (pairs, nodes[is_there])]
         alone = np.column_stack(np.divmod(np.setdiff1d(*numbers), count))  # nodes joined by pairs but not by a bar
@@ -120,7 +141,7 @@ def find_tree(system: System, free: Ints) -> Tree | None:
     _spread(first, others[order], links[order], roots, sequence, parent, via)
     if len(present) != np.count_nonzero(via >= 0):
         return None
-    if count <= IN_CACHE and len(system.bars.rods) == 0:
+    if count <= IN_CACHE and not has_rods:
         roots = np.concatenate([[_middle(sequence, parent)], roots])
         sequence, parent, via = np.zeros(count, np.int64), np.full(count, -2, np.int64), np.zeros(count, np.int64)
         _spread(first, others[order], links[order], roots, sequence, parent, via)
@@ -129,10 +150,10 @@ def find_tree(system: System, free: Ints) -> Tree | None:
     sign[linked[nodes[via[linked], 0] == linked]] = 1.0
     leaves_first = np.ascontiguousarray(sequence[::-1])
     nobody = np.zeros(0, np.int64)
-    children = _lists(parent, count) if len(system.bars.rods) else (nobody, nobody)
+    children = _lists(parent, count) if has_rods else (nobody, nobody)
     child = np.where(parent[pairs[:, 0]] == pairs[:, 1], pairs[:, 0], pairs[:, 1])
     joining = _lists(child, count) if len(pairs) else (nobody, nobody)
-    bar = np.where(via < len(system.bars.nodes), via, -1)
+    bar = np.where(via < bars, via, -1)
     return Tree(leaves_first, parent, bar, sign, *children, *joining, _roles(leaves_first, parent))
 
 

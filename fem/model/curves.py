@@ -429,9 +429,9 @@ def _periodic(amplitude: Amplitude, time: Floats, orders: Sequence[int], after: 
     totals = [np.zeros_like(time) for _ in orders]
     for n, (a, b) in enumerate(amplitude.fourier, start=1):
         w = n * amplitude.omega
-        cosine, sine = np.cos(w * phase), np.sin(w * phase)
+        turned = quarters(np.cos(w * phase), np.sin(w * phase))
         for total, order in zip(totals, orders, strict=True):
-            total += _harmonic(a, b, cosine, sine, w, order)
+            total += _harmonic(a, b, turned, w, order)
     near = NEAR * (np.abs(time) + abs(amplitude.start))
     has_begun, late = phase >= -near, phase > near
     for total, order in zip(totals, orders, strict=True):
@@ -441,9 +441,14 @@ def _periodic(amplitude: Amplitude, time: Floats, orders: Sequence[int], after: 
     return totals
 
 
-def _harmonic(a: float, b: float, cosine: Any, sine: Any, w: float, order: int) -> Any:
-    """A derivative of a cos(x) + b sin(x), x = w t: each turns the phase by a quarter."""
-    turned, total = (cosine, -sine, -cosine, sine), 0.0
+def quarters(cosine: Any, sine: Any) -> tuple[Any, ...]:
+    """A cosine and its derivatives: each turns the phase by a quarter."""
+    return cosine, -sine, -cosine, sine
+
+
+def _harmonic(a: float, b: float, turned: tuple[Any, ...], w: float, order: int) -> Any:
+    """A derivative of a cos(x) + b sin(x), x = w t, from the ``quarters`` of x."""
+    total = 0.0
     if a != 0.0:
         total = total + a * turned[order % 4]
     if b != 0.0:
@@ -457,9 +462,9 @@ def _periodic_at(amplitude: Amplitude, time: float, orders: Sequence[int], after
     totals = [0.0 for _ in orders]
     for n, (a, b) in enumerate(amplitude.fourier, start=1):
         w = n * amplitude.omega
-        cosine, sine = float(np.cos(w * phase)), float(np.sin(w * phase))
+        turned = quarters(float(np.cos(w * phase)), float(np.sin(w * phase)))
         for place, order in enumerate(orders):
-            totals[place] += _harmonic(a, b, cosine, sine, w, order)
+            totals[place] += _harmonic(a, b, turned, w, order)
     for place, order in enumerate(orders):
         if not (phase >= -near if after or order == 0 else phase > near):
             totals[place] = 0.0

@@ -233,10 +233,12 @@ class SilentSink:
 
     hears_rows     False: no rows are made for this sink
     hears_notices  False: notices that take long are not looked for
+    hears_frames   False: no fields are made for it
     """
 
     hears_rows: bool = True
     hears_notices: bool = True
+    hears_frames: bool = True
 
     def begin(self, start: StepStart) -> None: ...
     def rows(self, rows: Rows) -> None: ...

@@ -300,7 +300,7 @@ class FanOut(Relay):
         self, sinks: Sequence[Sink], open_files: Callable[[], list[Sink]], timing: Timing, guard: InterruptGuard
     ) -> None:
         self._sinks = list(sinks)
-        self.hears_notices = any(sink.hears_notices for sink in self._sinks)
+        self.hears_notices, self.hears_frames = any(sink.hears_notices for sink in self._sinks), True
         self._open_files: Callable[[], list[Sink]] | None = open_files
         self._timing, self._guard = timing, guard
         self._stage = "assemble"
@@ -324,6 +324,7 @@ class FanOut(Relay):
             if method in ("begin", "resume") and self._open_files is not None:
                 self._sinks += self._open_files()
                 self._open_files, self._stage = None, "solve"
+                self.hears_frames = any(sink.hears_frames for sink in self._sinks)
             for sink in self._sinks:
                 getattr(sink, method)(*what)
         except OSError as error:

@@ -9,11 +9,14 @@ Source: Hairer & Wanner, Solving Ordinary Differential Equations II, ch. VII (co
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 import numpy as np
 
 from fem.arrays import Floats, Ints, Matrix, Sparse
 from fem.assembly.equations import Independent, expand, reduction
-from fem.compiled import exact_kernel
+from fem.compiled import bound, exact_kernel
 from fem.errors import ModelError
 from fem.forces.bar import GAP, INV_LENGTH, REF, Bars, P, Q
 from fem.forces.laws import LEG, LINEAR
@@ -66,16 +69,19 @@ def place_gradients(row: Ints, free: Ints, bars: Bars, bar_tangent: Floats, matr
 
 def multiply(stage: StepSystem, x: Floats) -> Floats:
     """G x, one number for each constraint (``heads``)."""
-    found = np.zeros(len(stage.rods.heads))
-    add_products(stage.rods.row, stage.bars, stage.work.tangent.bar_tangent, False, x, found)
-    return found
+    return multiplier_of(stage, x)()
+
+
+def multiplier_of(stage: StepSystem, x: Floats, transposed: bool = False) -> Callable[[], Floats]:
+    """A function that returns G x, or G^T x."""
+    rods, numbers = stage.rods, stage.work.tangent.bar_tangent
+    count = stage.system.size if transposed else len(rods.heads)
+    return summer_of(count, lambda found: bound(add_products, rods.row, stage.bars, numbers, transposed, x, found))
 
 
 def multiply_transposed(stage: StepSystem, pull: Floats) -> Floats:
     """G^T pull: nodal forces (3n,)."""
-    found = np.zeros(stage.system.size)
-    add_products(stage.rods.row, stage.bars, stage.work.tangent.bar_tangent, True, pull, found)
-    return found
+    return multiplier_of(stage, pull, True)()
 
 
 def gaps(stage: StepSystem) -> tuple[Floats, Floats]:
@@ -88,12 +94,23 @@ def gaps(stage: StepSystem) -> tuple[Floats, Floats]:
 
 def over_independent(stage: StepSystem, free: Ints) -> Matrix:
     """G over the independent dofs (``free`` 1) as a sparse or, if small, dense matrix."""
+    return placer_of(stage, free)()
+
+
+def placer_of(stage: StepSystem, free: Ints) -> Callable[[], Matrix]:
+    """A function that returns ``over_independent``."""
     count = int(np.count_nonzero(free == 1))
-    if count + len(stage.rods.heads) <= DENSE and len(stage.equations.slave) == 0:
-        matrix = np.zeros((len(stage.rods.heads), count))
-        place_gradients(stage.rods.row, free, stage.bars, stage.work.tangent.bar_tangent, matrix)
-        return matrix
-    return rod_matrix(stage) @ reduction(free, stage.equations)
+    if count + len(stage.rods.heads) > DENSE or len(stage.equations.slave):
+        return lambda: rod_matrix(stage) @ reduction(free, stage.equations)
+    matrix = np.zeros((len(stage.rods.heads), count))
+    place = bound(place_gradients, stage.rods.row, free, stage.bars, stage.work.tangent.bar_tangent, matrix)
+
+    def placed() -> Floats:
+        matrix[:] = 0.0
+        place()
+        return matrix.copy()
+
+    return placed
 
 
 def rod_matrix(stage: StepSystem) -> Sparse:
@@ -257,18 +274,49 @@ def consistent_accelerations(
     return True
 
 
+@exact_kernel
+def add_turning(row: Ints, sense: Floats, bars: Bars, u: Floats, v: Floats, found: Floats) -> None:
+    """found += |v_j - v_i|^2 of the rods (stops: minus that); zero where they are geometrically linear; ``turning`` of
+    branches over pulleys."""
+    for r in range(bars.rods.shape[0]):
+        e = bars.rods[r]
+        i, j, kind = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1], bars.kinds[e, 0]
+        square, stretched, along = 0.0, 0.0, 0.0
+        for c in range(3):
+            move, way = v[j + c] - v[i + c], bars.constants[REF + c, e] + (u[j + c] - u[i + c])
+            square += move * move
+            stretched += way * way
+            along += way * move
+        if kind >= LEG:
+            length = math.sqrt(stretched)
+            along /= length
+            found[row[r]] += (square - along * along) / length / bars.constants[INV_LENGTH, e]
+        elif kind != LINEAR:
+            found[row[r]] += sense[r] * square
+
+
 def centripetal(stage: StepSystem, u: Floats, v: Floats) -> Floats:
-    """|v_j - v_i|^2 of the rods (stops: minus that); zero where they are geometrically linear; ``turning`` of branches
-    over pulleys."""
-    bars, moves = stage.bars, relative(stage.bars, v)
-    kinds, square = bars.kinds[bars.rods, 0], (moves**2).sum(axis=1)
-    rate = np.where(kinds == LINEAR, 0.0, stage.rods.sense * square)
-    if (legs := kinds >= LEG).any():
-        way = bars.constants[REF : REF + 3, bars.rods].T + relative(bars, u)
-        length = np.sqrt((way**2).sum(axis=1))
-        across = (square - ((way * moves).sum(axis=1) / length) ** 2) / length
-        rate = np.where(legs, across / bars.constants[INV_LENGTH, bars.rods], rate)
-    return np.bincount(stage.rods.row, rate, minlength=len(stage.rods.heads)).astype(float)
+    """``add_turning`` of each constraint."""
+    return turner_of(stage, u, v)()
+
+
+def turner_of(stage: StepSystem, u: Floats, v: Floats) -> Callable[[], Floats]:
+    """A function that returns it."""
+    rods, count = stage.rods, len(stage.rods.heads)
+    return summer_of(count, lambda found: bound(add_turning, rods.row, rods.sense, stage.bars, u, v, found))
+
+
+def summer_of(count: int, adder: Callable[[Floats], Callable[[], None]]) -> Callable[[], Floats]:
+    """A function that returns what ``adder`` of an array (count,) adds to zeros."""
+    total = np.zeros(count)
+    add = adder(total)
+
+    def summed() -> Floats:
+        total[:] = 0.0
+        add()
+        return total.copy()
+
+    return summed
 
 
 def relative(bars: Bars, x: Floats) -> Floats:

@@ -16,7 +16,7 @@ from fem.model import Controls
 from fem.solve.newton.gaps import gaps
 from fem.solve.rods import SAME_LENGTH
 from fem.solve.schemes import Scheme
-from fem.solve.step_system import StepSystem, prepare
+from fem.solve.step_system import StepSystem, with_bars
 
 FEW = 20
 """Up to this many ropes events are located in time, unless the deck says otherwise."""
@@ -103,11 +103,11 @@ def refuse_ropes(system: System, ropes: Ints, what: str, is_dynamic: bool) -> No
         )
 
 
-def stages_of(stage: StepSystem, controls: Controls, wanted: str) -> Stages | None:
+def stages_of(stage: StepSystem, wanted: str) -> Stages | None:
     """The stages of a static step with ropes, or of one whose events are located; None if no rope is a rod."""
     ropes = ropes_of(stage.system)
     is_any = len(ropes) > 0 and np.isin(ropes, stage.system.bars.rods).any()
-    return Stages(stage, ropes, controls, wanted) if is_any else None
+    return Stages(stage, ropes, wanted) if is_any else None
 
 
 def without_pulls(bars: Bars, ropes: Ints) -> Bars:
@@ -141,8 +141,8 @@ def as_they_are(bars: Bars, ropes: Ints, u: Floats) -> Bars:
 class Stages:
     """The stages of a step for all states of its ropes, made on demand."""
 
-    def __init__(self, stage: StepSystem, ropes: Ints, controls: Controls, wanted: str) -> None:
-        self.first, self.ropes, self.controls, self.wanted = stage, ropes, controls, wanted
+    def __init__(self, stage: StepSystem, ropes: Ints, wanted: str) -> None:
+        self.first, self.ropes, self.wanted, self.coefficients = stage, ropes, wanted, stage.coefficients
         self._kept: dict[bytes, StepSystem] = {}
 
     @property
@@ -166,12 +166,15 @@ class Stages:
             self._kept[key] = self._make(taut)
         stage = self._kept[key]
         stage.nodes, stage.limits = self.first.nodes, self.first.limits
-        stage.coefficients = self.first.coefficients
+        stage.coefficients = self.coefficients
         return stage
 
     def _make(self, taut: Flags) -> StepSystem:
         first = self.first
         bars = with_states(first.bars, self.ropes, taut)
+        is_same = np.array_equal(bars.rods, first.bars.rods) and np.array_equal(bars.kinds, first.bars.kinds)
+        if is_same and first.is_dynamic:  # in statics each has its own ``nodes``
+            return first
         is_linear = first.bars is not first.system.bars
         system = replace(first.system, bars=with_states(first.system.bars, self.ropes, taut) if is_linear else bars)
-        return prepare(system, first.environment, bars, first.scheme, self.controls, self.wanted)
+        return with_bars(first, system, bars, self.wanted)

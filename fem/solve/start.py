@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from fem.arrays import Floats, Ints, Matrix, Sparse
 from fem.assembly.equations import coupled_matrix, expand, reduction
 from fem.assembly.sudden import pull
 from fem.assembly.system import System
+from fem.compiled import bound
 from fem.errors import ModelError, listed
 from fem.forces.families import trouble_of
 from fem.forces.protocol import BOOKS, WEIGHT
@@ -343,21 +346,32 @@ def write_energies(stage: StepSystem, motion: Motion, acting: Loading) -> None:
     energies[ENERGY.potential] = work.power[WEIGHT:].sum() - weights @ (acting.vectors @ motion.u)
 
 
-def write_reactions(stage: StepSystem, motion: Motion, acting: Loading) -> None:
-    """Reactions of a state to its forces, at the start of ``acting``."""
-    work = stage.work
-    work.force[:] = motion.force
-    inertia_forces(stage.problem, motion.v, motion.a, work.inertia, work.damping_force)
-    balance_forces(stage.coefficients, False, -1, stage.problem, acting, motion.a, work)
-    motion.reaction[:] = work.reaction
+def reactor_of(stage: StepSystem, motion: Motion, acting: Loading) -> Callable[[], None]:
+    """A function that writes the reactions of the motion to its forces, at the start of ``acting``."""
+    work, problem = stage.work, stage.problem
+    inertia = bound(inertia_forces, problem, motion.v, motion.a, work.inertia, work.damping_force)
+    balance = bound(balance_forces, stage.coefficients, False, -1, problem, acting, motion.a, work)
+
+    def react() -> None:
+        work.force[:] = motion.force
+        inertia()
+        balance()
+        motion.reaction[:] = work.reaction
+
+    return react
 
 
-def spend(stage: StepSystem, motion: Motion) -> None:
-    """Dissipative forces with which the recursion of a scheme begins."""
-    motion.spent[:] = 0.0
-    if len(stage.nodes.damping):
-        multiply_dampings(stage.problem, motion.v, motion.spent)
-    motion.spent[: len(motion.flow)] += motion.flow
+def spender_of(stage: StepSystem, motion: Motion) -> Callable[[], None]:
+    """A function that writes the dissipative forces with which the recursion of a scheme begins."""
+    damp = bound(multiply_dampings, stage.problem, motion.v, motion.spent) if len(stage.nodes.damping) else None
+
+    def spend() -> None:
+        motion.spent[:] = 0.0
+        if damp:
+            damp()
+        motion.spent[: len(motion.flow)] += motion.flow
+
+    return spend
 
 
 def _try(motion: Motion, work: Scratch) -> None:
@@ -396,7 +410,7 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     Sudden changes (gravity switched on, supports set in motion, motion stopped by statics) are external work, so
     that the energy error continues from its value before. ModelError: forces in that state are not finite."""
     work, energies = stage.work, motion.energies
-    write_reactions(stage, motion, acting)  # with the multipliers from the initial accelerations
+    reactor_of(stage, motion, acting)()  # with the multipliers from the initial accelerations
     before = energies[ENERGY.kinetic] + energies[ENERGY.strain] + energies[ENERGY.potential]
     multiply_masses(stage.problem, motion.v, work.inertia)
     energies[ENERGY.kinetic] = 0.5 * float(motion.v @ work.inertia) if stage.is_dynamic else 0.0
@@ -423,4 +437,4 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     begins = stage.nodes.dof_kind == 0 if goes_on else slice(None)
     motion.lagged[begins] = motion.a[begins]
     if not goes_on:
-        spend(stage, motion)
+        spender_of(stage, motion)()

@@ -42,8 +42,8 @@ from fem.solve.step_system import Patience, StepSystem
 
 SINGULAR = -1
 """Outcome of a chunk whose linear system had no solution."""
-MOST_MARCHES = 5
-"""Arrays for which the march is kept: of chunks, and of parts of increments with taut and with slack ropes."""
+MOST_MARCHES = 20
+"""Arrays for which the march is kept: of chunks, of parts of increments and of trials, for some states of ropes."""
 HANDED_ON = ("environment", "linear_bars", "gone", "shed", "has_started", "told", "lags")
 """State passed from one step to the next besides motion and time."""
 
@@ -248,9 +248,11 @@ class StepState:
 
     def _known(self, parts: tuple[Any, ...]) -> Callable[..., int] | None:
         """The function for these arrays, if it has been made."""
-        for known, go_on in self.marches:
+        for number, (known, go_on) in enumerate(self.marches):
             if all(map(is_, parts, known)):
                 self.marching, self.go_on = known, go_on
+                if 2 * number > MOST_MARCHES:  # those in use are not forgotten
+                    self.marches = (self.marches[number], *self.marches[:number], *self.marches[number + 1 :])
                 return go_on
         return None
 

@@ -203,7 +203,7 @@ class StepRun(StepState):
         self.watch.stage, self.is_compiled, self.has_gaps = stage, False, bool(self.whole.gone.any())
         extrapolation = ("NO", "LINEAR", "PARABOLIC").index(self.step.extrapolation)
         stage.coefficients = stage.coefficients._replace(extrapolation=extrapolation)
-        stages = rope_states.stages_of(stage, self.step.controls, self.whole.requests.solver)
+        stages = rope_states.stages_of(stage, self.whole.requests.solver)
         self.events: Events | None = None
         self.active: ActiveSet | None = None
         if stages:
@@ -283,7 +283,8 @@ class StepRun(StepState):
         if error is None and self._is_linear_from_the_start() and self.sink.hears_notices:
             self.notify(warning(advice.turned_notice(self.system.model, self.whole.gone, self.progress.motion.u)))
         self._tell_ranges()
-        self.notify(self.watch.closing(self.progress, self.clock.dt))
+        if self.sink.hears_notices:
+            self.notify(self.watch.closing(self.progress, self.clock.dt))
         # after Ctrl-C the motion may be in the middle of an iteration
         if not self.clock.is_finished and (error is None or isinstance(error, NoConvergence)):
             self._send_frame(is_end=True)
@@ -566,7 +567,7 @@ class StepRun(StepState):
         """Sends the whole field if it is due for VTK or at the end of the step (or of the run)."""
         now = self.progress
         is_due = self.schedule.is_vtk_due(now.increment, now.time, is_end)
-        if is_due or is_end:
+        if (is_due or is_end) and self.sink.hears_frames:
             shown = self.events.shown if self.events else self.stage
             factor = self.arc.numbers[FACTOR:][:1] if len(self.arc.last) else None
             self.sink.frame(outcome.frame_of(shown, self.number, now, self.thermal, factor, is_end, is_due))

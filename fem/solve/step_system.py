@@ -204,20 +204,37 @@ def prepare(
     families = [family for family, _ in acting(system.families)]
     lost = scheme.secant or bars.constants[bar.VISCOUS].any()
     symmetric = not lost and all(family.symmetric for family in families)
-    if is_explicit:
-        text = "central differences, lumped mass"
-        choice = Choice(linear.NO_SOLVE, linear.NO_TREE, 0, 0, text, "", "")
-    else:
-        may_iterate = not is_static and len(bars.rods) == 0
-        choice = choose_solver(system, free, equations, may_iterate, wanted, is_static)
-    if not symmetric:
-        solver = UNSYMMETRIC.get(choice.solver, choice.solver)
-        choice = replace(choice, solver=solver, reason=choice.reason.replace("symmetric", "unsymmetric"))
+    choice = choice_of(system, bars, free, equations, scheme, symmetric, wanted)
     limits, loads = limits_of(controls, bars, system.families), load_set(system, environment)
     if any(family.kinked for family in families) and not is_static and len(bars.rods) == 0:
         limits[LIMIT.halves] = FIRST_HALVED
     made = system, environment, bars, nodes, equations, loads
     return StepSystem(*made, scheme, coefficients, limits, choice, scratch(system, bars, choice), symmetric)
+
+
+def choice_of(
+    system: System, bars: Bars, free: Ints, equations: Equations, scheme: Scheme, symmetric: bool, wanted: str
+) -> Choice:
+    """The linear solver of a step."""
+    if scheme.is_explicit:
+        return Choice(linear.NO_SOLVE, linear.NO_TREE, 0, 0, "central differences, lumped mass", "", "")
+    is_static = scheme.coefficients.wm == 0.0
+    may_iterate = not is_static and len(bars.rods) == 0
+    choice = choose_solver(system, free, equations, may_iterate, wanted, is_static)
+    if symmetric:
+        return choice
+    solver = UNSYMMETRIC.get(choice.solver, choice.solver)
+    return replace(choice, solver=solver, reason=choice.reason.replace("symmetric", "unsymmetric"))
+
+
+def with_bars(stage: StepSystem, system: System, bars: Bars, wanted: str) -> StepSystem:
+    """A stage like this one, whose bars have other laws."""
+    system = in_step(system, stage.environment, bars)
+    equations, free = stage.equations, stage.nodes.dof_kind
+    choice = choice_of(system, bars, free, equations, stage.scheme, stage.is_symmetric, wanted)
+    work, rule = scratch(system, bars, choice), (stage.scheme, stage.coefficients, stage.limits)
+    made = stage.nodes, equations, stage.loads, *rule, choice, work, stage.is_symmetric, stage.recorded
+    return StepSystem(system, stage.environment, bars, *made)
 
 
 FLOOR = 16.0 * np.finfo(float).eps

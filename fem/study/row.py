@@ -324,7 +324,7 @@ class InLanes(SilentSink):
 class RowSink(TotalsSink):
     """Makes the row of one run, also of one that fails."""
 
-    hears_notices = counts_exchange = False
+    hears_notices = hears_frames = counts_exchange = False
 
     def __init__(self, model: Model, layout: Layout) -> None:
         super().__init__(model)

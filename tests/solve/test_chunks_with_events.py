@@ -12,10 +12,11 @@ import pytest
 from scipy.optimize import brentq
 
 import fem
+from fem.compiled import bound
 from fem.deck import read_deck
 from fem.runs.history import BALANCED
 from fem.runs.record import SilentSink
-from fem.solve import step_run
+from fem.solve import state, step_run
 from fem.solve.outcome import TENSION
 from fem.solve.ropes.events import zero_between
 from fem.study.trajectory import Trajectory, advance_to
@@ -65,6 +66,14 @@ def test_a_chunk_goes_on_through_events(marched):
     assert whole.events == parts.events
     for name in ("time", "motion", "element_values", "kinetic", "dissipated", "iterations", "energy_error"):
         assert np.array_equal(whole.of(name), parts.of(name)), name
+
+
+def test_arrays_of_a_march_are_looked_up_once(marched, monkeypatch):
+    """Of chunks, trials and parts of increments, taut and slack: not at every event."""
+    looked_up = []
+    monkeypatch.setattr(state, "bound", lambda *call: looked_up.append(call) or bound(*call))
+    assert len(marched(1000).events) > 3
+    assert len(looked_up) <= 6
 
 
 def test_an_event_belongs_to_the_increment_in_which_it_happens(marched):

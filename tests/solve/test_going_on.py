@@ -196,7 +196,7 @@ def test_a_full_disk_takes_nothing_but_time(
 # ------------------------------------------------------------------------------------------------- nothing is forgotten
 STEADY = {"work", "directed_mass", "ties", "whole", "sink", "_tangent", "opened", "opened_mass", "_kept", "is_compiled"}
 STEADY |= {"recorded", "_room", "room", "desk", "node_index", "element_index", "marching", "planned", "_rods", "forms"}
-STEADY |= {"marches", "_pieces", "_places", "_instants", "wide", "trials"}
+STEADY |= {"marches", "_pieces", "_places", "_instants", "wide", "trials", "_gap"}
 """Attributes not looked into: scratch room, masses written anew before they are read, what belongs to the run, solvers
 (tested above), whether machine code is there, what all records of a step share, labels looked up when asked for; calls
 with their arrays, parts of increments, loads, places of rods and supports, what instants with the same ropes at their

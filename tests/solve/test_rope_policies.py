@@ -11,7 +11,7 @@ import pytest
 from fem.solve.newton import groups
 from fem.solve.newton.groups import ENERGY
 from fem.solve.rope_states import Stages
-from fem.solve.ropes import instants, moreau
+from fem.solve.ropes import moreau
 from fem.solve.ropes.active import ActiveSet, enter
 from fem.solve.ropes.complementarity import NoPulls, complementarity, independent, outside, shared
 from fem.solve.ropes.events import Events, zero_between
@@ -109,24 +109,22 @@ class Pushed(Instant):
         self.taut, self.basis, self.hidden = np.zeros(1, np.bool_), np.zeros(1, np.bool_), 0.0
         self.is_stop, self.blows = np.zeros(1, np.bool_), []
 
-    def _kinetic(self) -> float:
-        return 0.0
+        self.near: Any = SimpleNamespace(rates=lambda: self.motion.v[:1], kinetic=lambda: 0.0)
 
-    def collide(self, monkeypatch, slowest: float = 0.0, restitution: float = 0.0) -> tuple[Any, Any, Any]:
-        monkeypatch.setattr(instants, "multiply", lambda stage, v: v[:1])
+    def collide(self, slowest: float = 0.0, restitution: float = 0.0) -> tuple[Any, Any, Any]:
         return self._collide(np.zeros(1, np.bool_), np.full(1, slowest), np.full(1, restitution), np.ones(1))
 
 
 @pytest.mark.parametrize(("rate", "struck"), [(0.9e-10, False), (1.1e-10, True)])
-def test_a_rope_that_arrives_a_ten_billionth_as_fast_as_others_move_meets_no_impact(rate, struck, monkeypatch):
-    stays, hit, _ = Pushed(rate).collide(monkeypatch)
+def test_a_rope_that_arrives_a_ten_billionth_as_fast_as_others_move_meets_no_impact(rate, struck):
+    stays, hit, _ = Pushed(rate).collide()
     assert (bool(stays[0]), bool(hit[0])) == (True, struck)
 
 
 @pytest.mark.parametrize(("rate", "stays"), [(-0.9e-12, True), (-1.1e-12, False)])
 def test_a_rope_whose_ends_keep_their_distance_to_round_off_stays_at_its_length(rate, stays, monkeypatch):
     monkeypatch.setattr(Pushed, "_solve", lambda self, chosen, right, one_sided, x: (np.zeros(1), chosen))
-    assert bool(Pushed(rate).collide(monkeypatch)[0][0]) == stays
+    assert bool(Pushed(rate).collide()[0][0]) == stays
 
 
 def test_impacts_that_follow_from_each_other_end_after_twenty_with_one_that_takes_all(monkeypatch):
@@ -143,7 +141,7 @@ def test_impacts_that_follow_from_each_other_end_after_twenty_with_one_that_take
 
     monkeypatch.setattr(Pushed, "_apply", thrown)
     monkeypatch.setattr(Pushed, "_verify", lambda self, off, size: None)
-    instant.collide(monkeypatch, restitution=0.5)
+    instant.collide(restitution=0.5)
     assert pulls == [1.5] * 20 + [1.0]
 
 
@@ -177,7 +175,7 @@ def test_tensions_are_interpolated_below_a_hundredth_of_an_increment(instant):
         noise = 1e6 * np.sin(1e6 * now) if 0.0 < now < 0.0049 else 0.0
         return np.array([now**2 - instant**2 + noise])
 
-    events.excess = lambda motion: excess(0.0)
+    events.excess = lambda: excess(0.0)
     events.trial = lambda begin, end, read, *_: read(SimpleNamespace(excess=lambda: excess(end - begin)))
     step, which = events._first(0.0, 0.5)
     straight = instant**2 / 0.005  # of the chord up to a hundredth of the increment
@@ -199,7 +197,7 @@ def test_messages_name_six_ropes():
 def test_stages_of_64_states_are_kept():
     made: list[int] = []
     nodes = SimpleNamespace(nodes=None, limits=None, coefficients=None)
-    stages = bare(Stages, first=nodes, ropes=np.arange(8), _kept={})
+    stages = bare(Stages, first=nodes, ropes=np.arange(8), coefficients=None, _kept={})
     stages._make = lambda taut: made.append(1) or SimpleNamespace(nodes=None, limits=None, coefficients=None)
     patterns = (np.arange(65)[:, None] >> np.arange(8)) % 2 == 1
     for _ in range(2):
@@ -231,7 +229,7 @@ def test_ropes_that_bounce_faster_than_a_thousandth_of_an_increment_stay_taut(mo
         switched = bare(
             Switched, taut=one > 0, length=one + 1.0, can_pull=one == 0, stuck=one > 0, let_go=one > 0, leaves=one > 0,
             restitution=one + 0.5, _near=lambda *_: None,
-            step_run=SimpleNamespace(clock=SimpleNamespace(dt=1.0)), _gaps=lambda motion: np.zeros(1),
+            step_run=SimpleNamespace(clock=SimpleNamespace(dt=1.0)), _gaps=lambda: np.zeros(1),
             states=SimpleNamespace(last_impact=one - before, bounces=one + 1.0, basis=one > 0, held=one),
             sense=one + 1.0,
         )  # fmt: skip
@@ -246,7 +244,7 @@ def test_a_rope_that_repeats_others_is_slack_once_it_is_a_ten_billionth_shorter(
     happened: list[str] = []
     events = bare(
         Events, taut=one == 0, length=one + 1.0, states=SimpleNamespace(basis=one > 0),
-        step_run=SimpleNamespace(progress=SimpleNamespace(motion=None)), _gaps=lambda motion: np.array([gap]),
+        _gaps=lambda: np.array([gap]),
         _happens=lambda now, r, what: happened.append(what), ropes=SimpleNamespace(allowance=one.copy()),
     )  # fmt: skip
     events._look_at_shared(0.0)
@@ -264,7 +262,7 @@ def test_taut_ropes_push_and_slack_ones_are_too_long_beyond_round_off(push, gap,
         stages = SimpleNamespace(first=SimpleNamespace(nodes=SimpleNamespace(dof_kind=np.zeros(1))))
         active = bare(
             ActiveSet, stages=stages, length=np.full(2, unit), taut=np.array([True, False]), can_pull=ROPES,
-            excess=lambda motion, unit=unit: np.array([push, gap * unit**2]),
+            excess=lambda unit=unit: np.array([push, gap * unit**2]),
         )  # fmt: skip
         motion: Any = SimpleNamespace(force=np.array([unit]), reaction=np.zeros(1))
         assert (active._off(motion) > 0.0).tolist() == off

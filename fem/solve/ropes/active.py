@@ -54,7 +54,7 @@ class ActiveSet(Watched):
         """Ropes at their length begin taut, except those between two supports."""
         if np.any(self.friction):
             self.step_run.notify("planes are smooth in statics: FRICTION of *STOP PLANE acts in *DYNAMIC steps only")
-        gap = self._gaps(motion)
+        gap = self._gaps()
         self._refuse_too_long(gap)
         self.taut[:] = self._some(motion, now, self._is_near(gap) & self.can_pull)
         motion.multiplier[whole(self.stages.first.bars, self.ropes.bars[~self.taut])] = 0.0
@@ -115,7 +115,7 @@ class ActiveSet(Watched):
         motion = self.step_run.progress.motion
         stays, rows = taut & ~wrong, self._rows(motion, now)
         pull = np.where(stays, np.maximum(pull, 0.0), 0.0)
-        near = self.can_pull & ~taut & ~wrong & ~pushed & self._is_near(self._gaps(motion))
+        near = self.can_pull & ~taut & ~wrong & ~pushed & self._is_near(self._gaps())
         return enter(rows, enter(rows, stays, np.flatnonzero(wrong & ~taut), pull), np.flatnonzero(near), None)
 
     def _is_near(self, gap: Floats) -> Flags:
@@ -185,7 +185,7 @@ class ActiveSet(Watched):
     def _off(self, motion: Motion) -> Floats:
         """(r,) compression as a fraction of the largest force, or strain of slack ropes that are too long; 0:
         satisfied."""
-        excess = self.excess(motion)
+        excess = self.excess()
         force = max(float(np.abs(motion.force).max(initial=0.0)), largest_reaction(self.stages.first, motion))
         push = excess * self.length / force if force > 0.0 else np.zeros(len(excess))
         strain = excess / self.length**2

@@ -14,7 +14,7 @@ from fem.errors import ModelError
 from fem.forces.bar import INV_LENGTH, heads
 from fem.linear.factors import refine
 from fem.solve.newton.groups import Loading, Motion
-from fem.solve.rods import dense, gaps, over_independent
+from fem.solve.rods import dense, gaps, placer_of
 from fem.solve.ropes.cones import (
     ALLOWED,
     EXACT,
@@ -198,14 +198,15 @@ MASSLESS = (
 
 
 class Inertia:
-    """The mass of the free dofs of a stage, ``dofs`` (kinds: ``free``, 3n); ``solve`` multiplies by its inverse."""
+    """The mass of the free dofs of a stage, ``dofs`` (kinds: ``free``, 3n); ``solve`` multiplies by its inverse, and
+    ``gradients`` returns those of the rods in the state evaluated last."""
 
     def __init__(self, stage: StepSystem, mass: Matrix) -> None:
         equations, free = stage.equations, stage.nodes.dof_kind
         if len(equations.slave) == 0:
             free = np.where((free == 1) & (stage.system.inertia <= 0.0), 0, free)
         self.free, self.dofs = free, Independent(free, equations)
-        self.solve = _solver(self.dofs.matrix(mass))
+        self.solve, self.gradients = _solver(self.dofs.matrix(mass)), placer_of(stage, free)
 
 
 class RopeNetwork:
@@ -214,10 +215,10 @@ class RopeNetwork:
 
     def __init__(self, stage: StepSystem, inertia: Inertia) -> None:
         self.dofs, self.solve = inertia.dofs, inertia.solve
-        self.rows = dense(over_independent(stage, inertia.free))
+        self.rows = dense(inertia.gradients())
         self.answer: Floats = self.solve(self.rows.T)
         self.compliance: Floats = self.rows @ self.answer
-        if np.any(np.diag(self.compliance) <= 0.0):
+        if (self.compliance.diagonal() <= 0.0).any():
             e = int(heads(stage.bars)[int(np.argmin(np.diag(self.compliance)))])
             raise ModelError(
                 f"{stage.system.name_bar(e)} is a rope or rod without mass at its free nodes: give them mass "
@@ -273,6 +274,8 @@ def independent(rows: Floats, pull: Floats, acts: Flags, one_sided: Flags, first
     rows (r, n)   gradients over the independent dofs
     first (r,)    ropes with priority"""
     pull = np.where(acts, pull, 0.0)
+    if np.count_nonzero(acts) < 2:
+        return acts, pull
     basis = acts & ~one_sided
     ropes = np.flatnonzero(acts & one_sided)
     for r in ropes[np.lexsort((-pull[ropes], ~first[ropes]))].tolist():

@@ -102,7 +102,7 @@ class Events(Switched):
             if step == 0.0 and self._let_leave(at & ~self.states.basis, now, end):
                 continue
             if step > 0.0:
-                piece = self._march(self._piece(now, now + step, step), NO_ROPES)
+                piece = self._march(self._piece(now, now + step, step, same_start=True), NO_ROPES)
                 self._arrive(end if end - now - step < self._sharp else now + step)
                 if self.now == end and not (at.any() or self.leaves.any()):  # there was no contact after all
                     break
@@ -126,7 +126,7 @@ class Events(Switched):
         motion, late = self.step_run.progress.motion, at & ~self.leaves & (self.ropes.allowance > 0.0)
         if not late.any():
             return False
-        gap, ahead = self.trial(now, end, lambda _: (self._gaps(motion), self._lengthening(motion, end - now)))
+        gap, ahead = self.trial(now, end, lambda _: (self._gaps(), self._lengthening(motion, end - now)))
         fresh = late & (ahead < LENGTHENS * gap)
         self.leaves |= fresh
         self.ropes.allowance[fresh] = np.maximum(self.ropes.allowance, 2.0 * gap)[fresh]
@@ -138,13 +138,15 @@ class Events(Switched):
         motion, basis = self.step_run.progress.motion, self.states.basis
         self.now = now
         self.let_go[:] = self.stuck[:] = False
-        moved, fresh = self.leaves & False, self.leaves & (self._gaps(motion) > 0.0)
+        if not self.leaves.any():
+            return
+        moved, fresh = self.leaves & False, self.leaves & (self._gaps() > 0.0)
         while fresh.any():
             moved |= fresh
             stage = self.stages.of(basis | moved)
             chunk = loading_at(stage, motion, now)
             move_to_nearest(stage, motion, chunk, self.mass, np.isin(heads(stage.bars), self.ropes.bars[moved]))
-            long = self._gaps(motion) > ALLOWED * self.length**2  # others, moved by the correction
+            long = self._gaps() > ALLOWED * self.length**2  # others, moved by the correction
             fresh = long & self.can_pull & ~basis & ~self.taut & ~moved
 
     def take_over(self, other: Events) -> None:
@@ -189,7 +191,7 @@ class Events(Switched):
             found = piece.excess()
             return found, self._peaks(step, saved, motion) if peaks and has_slack else (found, found)
 
-        short, now, has_taut = self._short, self.excess(motion), basis.any()
+        short, now, has_taut = self._short, self.excess(), basis.any()
 
         def excess(step: float) -> Floats:
             """The same; that of short times is interpolated for taut ropes."""
@@ -218,7 +220,7 @@ class Events(Switched):
     def _look_at_shared(self, now: float) -> None:
         """Redundant ropes that are shorter than their length become slack."""
         self.now = now
-        states, gap, square = self.states, self._gaps(self.step_run.progress.motion), self.length**2
+        states, gap, square = self.states, self._gaps(), self.length**2
         repeat = self.taut & ~states.basis
         for r in np.flatnonzero(repeat & (gap < -ALLOWED * square)).tolist():
             self.taut[r] = repeat[r] = False

@@ -20,7 +20,7 @@ from fem.errors import ModelError
 from fem.forces.bar import RESTITUTION, senses, whole
 from fem.solve.newton.evaluate import evaluate_state, multiply_masses
 from fem.solve.newton.groups import ENERGY, Loading, Motion
-from fem.solve.rods import centripetal, dense, multiply, multiply_transposed, over_independent
+from fem.solve.rods import dense, multiplier_of, multiply_transposed, over_independent, turner_of
 from fem.solve.rope_states import MOST_KEPT, Stages, positions
 from fem.solve.ropes.complementarity import (
     Inertia,
@@ -32,7 +32,7 @@ from fem.solve.ropes.complementarity import (
     shared,
 )
 from fem.solve.ropes.watched import Watched, copy_of, restore
-from fem.solve.start import evaluate_rods, evaluate_start, small_or_sparse_mass, spend, write_reactions
+from fem.solve.start import evaluate_rods, evaluate_start, reactor_of, small_or_sparse_mass, spender_of
 from fem.solve.state import StepState
 from fem.solve.step_system import StepSystem, loading
 
@@ -78,7 +78,11 @@ NONE: Ints = np.zeros(0, np.int64)
 class Near:
     """What instants have in common at which the same ropes, ``mine`` (n,), are at their length, with equal masses.
 
-    chunk           loads as of an increment in which supports stay; evaluate: ``evaluate_start`` with these
+    chunk           loads as of an increment in which supports stay; evaluate: ``evaluate_start`` with these; react,
+                    spend, rates: reactions, dissipative forces and rates of lengths of the motion; turning, bends,
+                    bends_freely: ``add_turning``, and G a of the motion and of the accelerations ``free`` (3n,);
+                    forces: G^T pull (c,)
+    known (3n,)     accelerations of supports, 0 elsewhere; hold_back: their inertia forces into ``work.inertia``
     whole (w,)      these and all other ropes, among the bars;  moved: dofs of supports that may be accelerated
     rods (c,)       constraints of the stage;  at (n,): the ropes among these;  one_sided (c,): those that are ropes
     is_stop (n,)
@@ -89,7 +93,15 @@ class Near:
         self.motion, self.nodes, self.coefficients = motion, stage.nodes, stage.coefficients
         self.inertia, supports = Inertia(stage, mass), stage.environment.supports
         self.chunk = loading(stage, motion, np.array([now, now]), np.ones(1), NONE)
-        self.evaluate = bound(evaluate_state, stage.coefficients, self.chunk, stage.problem, motion, stage.work)
+        work, problem, self.known = stage.work, stage.problem, np.zeros(stage.system.size)
+        self.evaluate = bound(evaluate_state, stage.coefficients, self.chunk, problem, motion, work)
+        self.react, self.spend = reactor_of(stage, motion, self.chunk), spender_of(stage, motion)
+        self.rates, self.turning = multiplier_of(stage, motion.v), turner_of(stage, motion.u, motion.v)
+        self.free, self.bends = self.known.copy(), multiplier_of(stage, motion.a)
+        self.bends_freely, self.pull = multiplier_of(stage, self.free), np.zeros(len(stage.rods.heads))
+        self.forces = multiplier_of(stage, self.pull, True)
+        self.hold_back = bound(multiply_masses, problem, self.known, work.inertia)
+        self._multiply = bound(multiply_masses, problem, motion.v, work.momentum)
         self.whole = whole(stage.bars, stages.ropes)
         self.moved = np.flatnonzero(stage.nodes.dof_kind == 0)
         if not supports.bodies:
@@ -105,6 +117,11 @@ class Near:
         """Whether nothing has changed that it keeps; masses that families add always do."""
         its = self.stage is stage and self.nodes is stage.nodes and self.coefficients is stage.coefficients
         return its and self.motion is motion and not len(stage.nodes.directed_mass)
+
+    def kinetic(self) -> float:
+        """Energy of the motion."""
+        self._multiply()
+        return 0.5 * float(self.motion.v @ self.stage.work.momentum)
 
     def become(self, now: float) -> None:
         """Loads of another instant."""
@@ -123,14 +140,13 @@ class Instant:
     """
 
     def __init__(self, near: Near, motion: Motion, time: float, taut: Flags, basis: Flags) -> None:
-        self.motion, self.chunk, self.stage, self.evaluate = motion, near.chunk, near.stage, near.evaluate
+        self.near, self.motion, self.chunk, self.stage = near, motion, near.chunk, near.stage
         motion.multiplier[near.whole] = 0.0
-        self.known = np.zeros(len(motion.a))
         if len(near.moved):
-            self.known[near.moved] = self.stage.environment.supports.motion(near.moved, np.array([time]), True)[2][0]
-        self.evaluate()
+            near.known[near.moved] = self.stage.environment.supports.motion(near.moved, np.array([time]), True)[2][0]
+        near.evaluate()
         self.network = RopeNetwork(self.stage, near.inertia)
-        self.rate, self.kinetic = multiply(self.stage, motion.v), self._kinetic()
+        self.rate, self.kinetic = near.rates(), near.kinetic()
         self.mine, self.rods, self.at, self.is_stop = near.mine, near.rods, near.at, near.is_stop
         self.taut, self.basis, self.one_sided = taut[self.mine], basis[self.mine], near.one_sided
         self.hidden = 0.0
@@ -168,7 +184,8 @@ class Instant:
         rate = self.rate
         pull, acts = self._solve(held, rate, np.zeros(len(held), np.bool_), self.motion.v)
         self.blows.append(Blow(self.motion.v.copy(), pull, acts, np.zeros(len(held))))
-        self.hidden += float(self._apply(pull, rate).sum())
+        if pull.any():
+            self.hidden += float(self._apply(pull, rate).sum())
 
     def _with_those(self, released: Flags) -> Flags:
         """Ropes that go slack, and those that were redundant to them only: their pull ends, too."""
@@ -180,31 +197,32 @@ class Instant:
         self, stuck: Flags, slowest: Floats, restitution: Floats, speed: Floats
     ) -> tuple[Flags, Flags, Floats]:
         """Impulses; of the ropes at their length: which stay there, which had an impact, and the energy they lost."""
-        loss = np.zeros(len(self.mine))
+        at, loss, slow, resting = self.at, np.zeros(len(self.mine)), SLOW * speed, -RESTING * speed
         struck, stays, hands_on = loss > 0.0, loss > 0.0, self.is_stop & (restitution > 0.0)
         most = MOST_HANDED_ON if hands_on.any() else MOST_ROUNDS
         for turn in range(most + 1):
             is_last, rate = turn == most, self.rate
-            mine = rate[self.at]
-            arrives = (mine > SLOW * speed) & ~(self.taut & (turn == 0))
-            lingers = (mine < -RESTING * speed) & (mine >= -slowest) & (turn > 0)
-            if turn > 0 and not (arrives | lingers).any():
-                break
-            stuck = stuck | lingers
+            mine = rate[at]
+            arrives = mine > slow
+            if turn == 0:
+                arrives &= ~self.taut
+            else:
+                lingers = (mine < resting) & (mine >= -slowest)
+                if not (arrives | lingers).any():
+                    break
+                stuck = stuck | lingers
             rebound, ratio = np.where(arrives & ~stuck & (not is_last), restitution, 0.0), np.zeros(len(rate))
-            ratio[self.at], bounce = rebound, rebound * mine
-            takes_part = np.ones(len(rate), np.bool_)
-            takes_part[self.at] = stuck | arrives | is_last | ((mine >= -SLOW * speed) & ~hands_on)
-            one_sided = self.one_sided.copy()
-            one_sided[self.at[stuck]] = False
-            right = rate.copy()
-            right[self.at] += bounce
+            ratio[at], bounce = rebound, rebound * mine
+            is_in = stuck | arrives | is_last | ((mine >= -slow) & ~hands_on)
+            takes_part, one_sided, right = ~self.one_sided, self.one_sided.copy(), rate.copy()
+            takes_part[at], one_sided[at] = is_in, ~stuck
+            right[at] += bounce
             pull, acts = self._solve(takes_part, right, one_sided, self.motion.v)
             self.blows.append(Blow(self.motion.v.copy(), pull, acts, ratio))
-            loss += self._distributed(self._apply(pull, rate))
+            if pull.any():
+                loss += self._distributed(self._apply(pull, rate))
             struck |= arrives
-            stays = self.rate[self.at] >= -RESTING * speed
-            stays |= takes_part[self.at] & (pull[self.at] > 0.0) & (bounce == 0.0)
+            stays = (self.rate[at] >= resting) | (is_in & (pull[at] > 0.0) & (bounce == 0.0))
         return stays, struck, loss
 
     def _distributed(self, loss: Floats) -> Floats:
@@ -217,13 +235,11 @@ class Instant:
 
     def _apply(self, pull: Floats, rate: Floats) -> Floats:
         """Applies impulses to velocities and energies; returns the energy that they take, for rods and ropes."""
-        if not pull.any():
-            return np.zeros(len(pull))
         motion, energies, before = self.motion, self.motion.energies, self.kinetic
         fastest = float(np.abs(motion.v).max(initial=0.0))
         motion.v[:] += self.network.change(pull)
         after = rate - self.network.compliance @ pull
-        self.rate, self.kinetic = multiply(self.stage, motion.v), self._kinetic()
+        self.rate, self.kinetic = self.near.rates(), self.near.kinetic()
         self._verify(self.rate - after, fastest)
         loss = 0.5 * pull * (rate + after)
         gain, lost = self.kinetic - before, float(loss.sum())
@@ -232,39 +248,37 @@ class Instant:
         energies[ENERGY.dissipated] += lost
         return loss
 
-    def _kinetic(self) -> float:
-        stage, momentum = self.stage, self.stage.work.momentum
-        multiply_masses(stage.problem, self.motion.v, momentum)
-        return 0.5 * float(self.motion.v @ momentum)
-
     def _pull(self, stays: Flags, held: Flags) -> tuple[Flags, Flags]:
         """Accelerations and pulls of rods and of ropes that stay at their length.
         Returns which of these are taut, and which of the taut ones the march uses; ropes held are among them."""
-        stage, motion, network, work = self.stage, self.motion, self.network, self.stage.work
-        self.evaluate()
-        multiply_masses(stage.problem, self.known, work.inertia)
+        stage, motion, network, near, work = self.stage, self.motion, self.network, self.near, self.stage.work
+        near.evaluate()
+        near.hold_back()
         rest = work.load - motion.force - work.inertia - work.damping_force
-        free = self.known + network.dofs.spread(network.solve(network.dofs.load(rest)))
+        free = near.free
+        free[:] = near.known + network.dofs.spread(network.solve(network.dofs.load(rest)))
         keep, one_sided, first = ~self.one_sided, self.one_sided.copy(), np.zeros(len(self.one_sided), np.bool_)
         keep[self.at], one_sided[self.at[held]], first[self.at] = stays, False, held
-        right = multiply(stage, free) + (turning := centripetal(stage, motion.u, motion.v))
+        right = near.bends_freely() + (turning := near.turning())
         pull, acts = self._solve(keep, right, one_sided, free)
         motion.a[:] = free + network.change(pull)
         motion.lagged[:] = motion.a
-        spend(stage, motion)
-        rest = np.where(acts, multiply(stage, motion.a) + turning, 0.0)
+        near.spend()
+        rest = np.where(acts, near.bends() + turning, 0.0)
         self._verify(rest, float(np.abs(free).max(initial=0.0)) + float(np.abs(right).max(initial=0.0)))
         basis, pull = independent(network.rows, pull, acts, self.one_sided, first)
         motion.multiplier[stage.bars.rods] += pull[stage.rods.row]
-        motion.force[:] += multiply_transposed(stage, pull)
-        write_reactions(stage, motion, self.chunk)
+        near.pull[:] = pull
+        motion.force[:] += near.forces()
+        near.react()
         return acts[self.at], basis[self.at]
 
     def _solve(self, chosen: Flags, right: Floats, one_sided: Flags, x: Floats) -> tuple[Floats, Flags]:
         """Pulls of the chosen rods and ropes, and which of them act. right (r,): computed from G x, x (3n,)."""
-        (rows,) = np.nonzero(chosen)
-        length = 1.0 / self.stage.rods.inverse[rows]
-        noise = RESTING * length * float(np.abs(x).max(initial=0.0))
+        (rows,) = chosen.nonzero()
+        noise: Floats | float = 0.0  # one equation has an exact solution
+        if len(rows) > 1:
+            noise = RESTING * (1.0 / self.stage.rods.inverse[rows]) * float(np.abs(x).max(initial=0.0))
         pull, acts = np.zeros(len(right)), np.zeros(len(right), np.bool_)
         try:
             pull[rows], acts[rows] = complementarity(
@@ -383,7 +397,7 @@ class Switched(Watched):
     def start(self, motion: Motion, now: float) -> StepSystem:
         """Determines which ropes are taut; those at their length that are lengthening have an impact at once.
         Returns the stage of these states. ModelError where no pulls keep all lengths."""
-        gap = self._gaps(motion)
+        gap = self._gaps()
         self._refuse_too_long(gap)
         self.taut[:] = self.states.basis[:] = False
         self.now = now
@@ -438,7 +452,7 @@ class Switched(Watched):
     def _change(self, motion: Motion, now: float, released: Flags, stuck: Flags) -> None:
         """The event itself, at ``now``. released (r,): taut ropes that go slack.
         stuck (r,): slack ones that are at their length again before they were measurably shorter"""
-        states, before, gap, square = self.states, self.taut.copy(), self._gaps(motion), self.length**2
+        states, before, gap, square = self.states, self.taut.copy(), self._gaps(), self.length**2
         near = self.can_pull & (before | (gap > -self.same_length * square))
         moment = ZENO * self.step_run.clock.dt
         soon = now - states.last_impact < moment
@@ -489,7 +503,7 @@ class Switched(Watched):
 
     def _refuse_lasting(self, at: Flags, at_once: bool) -> None:
         """Failed: ropes (r,) that change now cannot keep their lengths in any state."""
-        if np.any(at & ~self.can_pull):
+        if (at & ~self.can_pull).any():
             raise self._given_up(f"supports pull {self.names(at & ~self.can_pull)} beyond its length")
         lasting = at & self.stuck & at_once
         if lasting.any():
@@ -503,12 +517,13 @@ class Switched(Watched):
         Energy not reported with an event is added to the first event of this instant, or else of the next."""
         happened, spare = [], self.states.spare
         spare += found.hidden
-        for r in range(len(self.taut)):
+        its = (each.tolist() for each in (found.struck, found.taut, before, at_last))
+        for r, (struck, taut, was_taut, is_last) in enumerate(zip(*its, strict=True)):
             what = ""
-            if found.struck[r]:
-                what = "taut" if at_last[r] and found.taut[r] else "impact"
-            elif found.taut[r] != before[r]:
-                what = "taut" if found.taut[r] else "slack"
+            if struck:
+                what = "taut" if is_last and taut else "impact"
+            elif taut != was_taut:
+                what = "taut" if taut else "slack"
             if what:
                 happened.append((r, what))
             else:

@@ -233,7 +233,7 @@ class Moreau(Marcher):
 
     def rope_start(self, step: StepState) -> SettingOff:
         """Start of the ropes, as for events that are located."""
-        stages = Stages(self.stage, self.all, step.step.controls, step.whole.requests.solver)
+        stages = Stages(self.stage, self.all, step.whole.requests.solver)
         return SettingOff(step, stages, self._take_up)
 
     def _take_up(self, taut: Flags) -> None:

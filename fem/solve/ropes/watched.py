@@ -16,7 +16,7 @@ from fem.forces.bar import FRICTION, INV_LENGTH, senses
 from fem.model.curves import Constant
 from fem.runs.record import Event
 from fem.solve.newton import groups
-from fem.solve.newton.gaps import excesses, peaks
+from fem.solve.newton.gaps import excesses, gaps, peaks
 from fem.solve.newton.groups import CONTROL, LIMIT, ROW, Motion, Ropes
 from fem.solve.rods import SAME_LENGTH, stretch_of
 from fem.solve.rope_states import MOST_KEPT, Stages, can_change, gaps_of
@@ -56,11 +56,16 @@ class Piece:
     def fits(self, step_run: StepState) -> bool:
         """Whether an increment from the present state has the same supports that move."""
         moving = self.stage.environment.supports.moving(step_run.progress.motion.u)
-        return self.stage is step_run.stage and np.array_equal(self.chunk.support_dofs, moving)
+        return self.stage is step_run.stage and self.chunk.support_dofs.tobytes() == moving.tobytes()
 
     def become(self, begin: float, end: float, dt: float, same_start: bool) -> None:
         """Writes the loads of another increment, as ``loading`` does; same_start: from the same instant as the last."""
         stage, chunk = self.stage, self.chunk
+        for array in self._sums:
+            array[:] = 0
+        self.control[CONTROL.judged] = 1
+        if same_start and (chunk.time.item(1), chunk.dt.item(0)) == (end, dt):
+            return
         chunk.time[:], chunk.dt[0] = (begin, end), dt
         if self._cases:
             chunk.factors[:] = stage.loads.factors(chunk.time)
@@ -72,9 +77,6 @@ class Piece:
         if len(chunk.thermal_end) > 1:
             chunk.thermal_end[:] = thermal_rows(stage.system, stage.environment, chunk.time)
             chunk.thermal_mean[:] = thermal_mean(stage, chunk.thermal_end)
-        for array in self._sums:
-            array[:] = 0
-        self.control[CONTROL.judged] = 1
 
     def excess(self) -> Floats:
         """(r,) the numbers that the march tests: minus the multipliers of taut ropes, the gaps of slack ones."""
@@ -106,6 +108,8 @@ class Watched:
         self.can_pull: Flags = can_change(bars, index, stages.first.nodes.dof_kind)
         self.pending: list[Event] = []
         self._pieces: dict[int, Piece] = {}
+        motion, self._gap = step_run.progress.motion, np.zeros(len(index))
+        self._measure = bound(gaps, index, bars, motion.u, self._gap)
 
     @property
     def current(self) -> StepSystem:
@@ -169,15 +173,19 @@ class Watched:
         restore(motion, saved)
         return found
 
-    def excess(self, motion: Motion) -> Floats:
+    def excess(self) -> Floats:
         """(r,) the numbers that the march tests: minus the multipliers of taut ropes, the gaps of slack ones."""
+        stage, motion = self.step_run.stage, self.step_run.progress.motion
+        if (piece := self._pieces.get(id(stage))) and piece.stage is stage:
+            return piece.excess()
         found = np.zeros(len(self.taut))
-        excesses(self.ropes, self.step_run.stage.bars, motion.u, motion.multiplier, found)
+        excesses(self.ropes, stage.bars, motion.u, motion.multiplier, found)
         return found
 
-    def _gaps(self, motion: Motion) -> Floats:
+    def _gaps(self) -> Floats:
         """(r,) gaps of all ropes."""
-        return gaps_of(self.stages.first.bars, self.ropes.bars, motion.u)
+        self._measure()
+        return self._gap.copy()
 
     def _peaks(self, dt: float, before: Motion, after: Motion) -> tuple[Floats, Floats]:
         """(r,) largest gaps between two instants, and the fraction of dt at which they occur (``gaps.peak_of``)."""

@@ -353,7 +353,7 @@ class Parts:
         rows, mask = np.zeros((END + 1, len(motion.u))), stage.nodes.mask
         rows[DU], rows[DV], rows[DF], rows[END] = motion.u, motion.v, motion.force, mask * motion.a
         rows[DA] = mask * (motion.lagged if stage.coefficients.lags else motion.a)
-        return Ends(rows, self.events.excess(motion))
+        return Ends(rows, self.events.excess())
 
 
 def _moved(motion: Motion, s: float, u: Floats, v: Floats) -> Motion:
