@@ -10,7 +10,9 @@ from scipy.optimize import minimize
 
 import fem
 from fem.errors import ModelError, NoConvergence
+from fem.solve.ropes import active
 from fem.solve.ropes.active import ActiveSet, enter
+from fem.solve.statics.laying import LAID
 from tests.decks import run_text
 from tests.solve.test_ropes import GRAVITY, hung, line
 
@@ -130,6 +132,7 @@ def test_modes_are_those_of_the_taut_ropes():
 
 
 def test_mechanisms_and_choices_without_end_are_named(monkeypatch):
+    monkeypatch.setattr(active, "may_be_laid", lambda *_: False)  # as if there were more than ropes
     pulled = hung(0.0).replace("*DYNAMIC, DIRECT, TIME INTEGRATOR=NEWMARK\n0.001", "*STATIC\n0.1")
     with pytest.raises(ModelError, match=r"node 2 dof 3 is loaded but nothing resists.*slack: element 1"):
         run_text(pulled.replace("0, 0, -1\n*END", "0, 0, 1\n*END"))
@@ -139,6 +142,59 @@ def test_mechanisms_and_choices_without_end_are_named(monkeypatch):
     monkeypatch.setattr(ActiveSet, "_off", lambda active, motion: np.ones(len(active.taut)))
     with pytest.raises(NoConvergence, match=r"no choice of taut ropes is in equilibrium; element 1, element 2"):
         run_text(tripod([np.array([0.0, 0.0, -10.0])]))
+
+
+NET = """*NODE, NSET=N
+1, 0., 0., 0.
+2, 1., 0.2, 0.
+3, 2., 0., 0.
+4, 3., 0., 0.1
+5, 2., 1., 0.
+*ELEMENT, TYPE=T3D2, ELSET=ROPES
+1, 1, 2
+2, 2, 3
+3, 3, 4
+4, 3, 5
+*MATERIAL, NAME=HEMP
+{law}
+*NO COMPRESSION
+*DENSITY
+1.
+*SOLID SECTION, ELSET=ROPES, MATERIAL=HEMP
+1.
+*REST LENGTH
+ROPES, 1.3
+*BOUNDARY
+1, 1, 3
+4, 1, 3
+*STEP, NLGEOM
+*STATIC
+0.5, 1.
+*DLOAD
+ROPES, GRAV, 10., 0., 0., -1.
+*NODE PRINT, NSET=N
+U
+*END STEP
+"""
+
+
+def test_slack_ropes_find_where_they_hang():
+    """A line between two supports, and a rope with a free end, which hangs from its middle: as stiff cables do."""
+    ropes, cables = (run_text(NET.format(law=law)) for law in ("*INEXTENSIBLE", "*ELASTIC\n1e8"))
+    assert f"step 1: {LAID}" in ropes.notices and ropes.of_element(4)[-1] == pytest.approx(6.5, rel=1e-9)
+    assert ropes.u[-1] == pytest.approx(cables.u[-1], abs=1e-5)
+    assert [ropes.of_element(k)[-1] for k in (1, 2, 3)] == pytest.approx(
+        [cables.of_element(k)[-1] for k in (1, 2, 3)], rel=1e-5
+    )
+
+
+def test_a_load_that_has_left_its_rope_is_found_at_the_other_end():
+    """It is half a length below its pin, and pulled up: it ends a length above, where the rope has its weight."""
+    text = hung(0.0).replace("*DYNAMIC, DIRECT, TIME INTEGRATOR=NEWMARK\n0.001", "*STATIC\n0.1")
+    history = run_text(text.replace("0, 0, -1\n*END", "0, 0, 1\n*END"))
+    assert f"step 1: {LAID}" in history.notices
+    assert history.of_node(2)[-1, 2] == pytest.approx(2.0, rel=1e-12)
+    assert history.of_element(1)[-1] == pytest.approx(GRAVITY, rel=1e-9)
 
 
 def test_a_rope_that_enters_takes_over_the_pull_of_another():

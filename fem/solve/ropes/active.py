@@ -27,8 +27,9 @@ from fem.solve.rope_states import positions
 from fem.solve.ropes.complementarity import DEPENDENT
 from fem.solve.ropes.watched import Failed, Piece, Watched, copy_of, restore
 from fem.solve.start import evaluate_rods, evaluate_start
+from fem.solve.statics.laying import LAID, laid, may_be_laid
 from fem.solve.statics.mechanisms import MECHANISM, hold_unrestrained, softest
-from fem.solve.step_system import NO_ROPES, StepSystem, loading_at
+from fem.solve.step_system import NO_ROPES, StepSystem, loading, loading_at
 
 NO_PULL = 1e-10
 """A tension below this fraction of the largest force counts as zero."""
@@ -72,13 +73,34 @@ class ActiveSet(Watched):
             kept = self._search(begin, end, dt, saved)
         except (Failed, ModelError):
             restore(motion, saved)
-            self.taut[:] = before
-            self.step_run.stage = self.stages.of(before)
-            raise
+            found = self._hung(begin, end, dt, saved)
+            if found is None:
+                self.taut[:] = before
+                self.step_run.stage = self.stages.of(before)
+                raise
+            kept = found
         self.step_run.notify(self.notice)
         for r in np.flatnonzero(self.taut != before).tolist():
             self._happens(end, r, "taut" if self.taut[r] else "slack")
         return kept
+
+    def _hung(self, begin: float, end: float, dt: float, saved: Motion) -> Ledger | None:
+        """The increment, from where ropes and cables hang (``statics/laying.py``), wherever they were; None:
+        that does not help, or there is more than these."""
+        stage, motion, step = self.stages.first, self.step_run.progress.motion, self.step_run.step
+        if not step.nlgeom or np.any(self.sense < 0.0) or not may_be_laid(stage, self.ropes.bars):
+            return None
+        for place in laid(stage, motion, loading(stage, motion, np.array([begin, end]), np.array([dt])), 0):
+            motion.u[:] = place
+            self.taut[:] = self._some(motion, begin, self._is_near(self._gaps()) & self.can_pull)
+            try:
+                kept = self._search(begin, end, dt, copy_of(motion))
+            except (Failed, ModelError):
+                restore(motion, saved)
+                continue
+            self.step_run.notify(LAID)
+            return kept
+        return None
 
     def _search(self, begin: float, end: float, dt: float, saved: Motion) -> Ledger:
         """Tries sets of taut ropes until one satisfies the conditions."""

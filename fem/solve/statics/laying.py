@@ -22,7 +22,7 @@ from fem.forces.added_mass import ADDED_MASS
 from fem.forces.bending import BENDING, BENDING_DAMPING
 from fem.forces.families import FAMILIES, acting
 from fem.forces.fluid import FLUID
-from fem.forces.laws import BILINEAR, ENGINEERING, GREEN, LOG
+from fem.forces.laws import BILINEAR, ENGINEERING, GREEN, LOG, RIGID
 from fem.lines.hanging import Line, LineError
 from fem.lines.network import Network, Rubs, relax
 from fem.solve.newton.evaluate import evaluate_instant
@@ -31,6 +31,7 @@ from fem.solve.step_system import StepSystem
 
 PASSES = 60
 """Largest number of iterations for loads that depend on positions: streams, water, forces on planes with friction."""
+NO_ROPE = np.zeros(0, np.int64)
 AGREED = (1e-2, 1e-3, 1e-4, 1e-6)
 """Changes of these loads, over the largest load, at which the march is tried, in turn."""
 SHORT = 1e-2
@@ -49,23 +50,25 @@ LAID = (
 )
 
 
-def may_be_laid(stage: StepSystem) -> bool:
-    """Whether the model has only cables, lines that the reader laid, linear springs between dofs, fluid and planes.
-    Their bending and compressive stiffness is left to the march."""
+def may_be_laid(stage: StepSystem, ropes: Ints = NO_ROPE) -> bool:
+    """Whether the model has only cables, lines that the reader laid, linear springs between dofs, fluid and planes, and
+    these ropes. Their bending and compressive stiffness is left to the march."""
     bars, system = stage.bars, stage.system
     strain, law = bars.kinds.T
+    is_rope: Flags = np.isin(np.arange(len(law)), ropes)
     constants, there = bars.constants, _standing(stage)
+    elastic = there & ~is_rope
     others = any(family not in (*APART, FLUID, ADDED_MASS) for family, _ in acting(system.families))
     beds = [own for family, own in acting(system.families) if family is seabed.SEABED]
     return bool(
         not stage.is_dynamic
         and len(bars.nodes)
-        and (law == BILINEAR).all()
+        and ((law == BILINEAR) | is_rope).all()
         and ((strain == GREEN) | (strain == ENGINEERING) | (strain == LOG)).all()
         and not others
         and (system.springs.constants[:, 0] >= 0.0).all()
         and not system.springs.constants[:, 3].any()
-        and (constants[bar.YOUNG] * constants[bar.PLUS] > 0.0)[there].all()
+        and (constants[bar.YOUNG] * constants[bar.PLUS] > 0.0)[elastic].all()
         and ((constants[bar.MINUS] == 0.0) | _hanging(stage))[there].all()
         and not any(own.numbers[:, seabed.RADIUS].any() for own in beds)
     )
@@ -181,7 +184,7 @@ def _hanging(stage: StepSystem) -> Flags:
     return np.asarray(np.isin(model.mesh.node_labels, labels)[stage.bars.nodes].all(axis=1))
 
 
-def _standing(stage: StepSystem) -> Floats:
+def _standing(stage: StepSystem) -> Flags:
     """(m,) whether bars exist (are not removed)."""
     return np.asarray(stage.bars.constants[bar.AREA] > 0.0)
 
@@ -193,9 +196,10 @@ def _pushed(stage: StepSystem, motion: Motion, time: float, thermal: Floats) -> 
         own._replace(nodes=own.nodes[:0]) if family in APART else own
         for family, own in zip(FAMILIES, owns, strict=True)
     )
-    constants = stage.bars.constants.copy()
-    constants[bar.AREA] = 0.0
-    bars = stage.bars._replace(constants=constants)
+    constants, kinds = stage.bars.constants.copy(), stage.bars.kinds.copy()
+    constants[bar.AREA], kinds[:, 1] = 0.0, BILINEAR
+    blocks = bar.blocks_of(kinds, constants)
+    bars = stage.bars._replace(constants=constants, kinds=kinds, blocks=blocks, rods=stage.bars.rods[:0])
     evaluate_instant(
         stage.coefficients, 1.0, time, thermal, stage.problem._replace(bars=bars, families=apart), motion, stage.work
     )
@@ -209,8 +213,10 @@ def _network(stage: StepSystem, lying: Lying, u: Floats, load: Floats, thermal: 
     held = (stage.nodes.dof_kind == 0).reshape(-1, 3).all(axis=1)
     there = _standing(stage) & ~held[stage.bars.nodes].all(axis=1)
     constants = stage.bars.constants[:, there]
-    strain, stiffness = stage.bars.kinds[there, 0], constants[bar.YOUNG] * constants[bar.AREA]
-    part = np.maximum(1.0 - constants[bar.STRESS0] / constants[bar.YOUNG] + thermal[there], SHORTEST)
+    strain, law = stage.bars.kinds[there].T
+    young = np.where(law == RIGID, np.inf, constants[bar.YOUNG])
+    stiffness = young * constants[bar.AREA]
+    part = np.maximum(1.0 - constants[bar.STRESS0] / young + thermal[there], SHORTEST)
     members = Line(part / constants[bar.INV_LENGTH], part * stiffness, np.zeros(0), strain == GREEN, strain == LOG)
     normal, ground = lying.numbers[:, seabed.NORMAL : seabed.RADIUS], lying.numbers[:, seabed.STIFFNESS]
     depth = lying.numbers[:, seabed.DEPTH] - (normal * u.reshape(-1, 3)[lying.nodes]).sum(axis=1)
