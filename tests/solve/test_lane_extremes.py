@@ -16,7 +16,7 @@ from fem.study.lanes.pack import packs_of
 from fem.study.lanes.run import extremes_in, gather, march_all, march_together
 from tests.solve.ensembles import LANE_SERIES
 from tests.solve.test_lanes import TIMED, TIMED_CHAIN
-from tests.sweeping.test_lanes import RODS
+from tests.sweeping.test_lanes import TIMED_RODS
 
 LUMPED = Path("inputs/pendulum_lumped.inp").read_text()
 DECKS = {
@@ -26,7 +26,7 @@ DECKS = {
     ),
     "pendulum": (LUMPED, {"period": [2.0, 2.3, 2.36784, 3.0], "increments": [200.0] * 4}),
     "chain": (TIMED_CHAIN, {"YOUNG": [1e4, 2e4, 4e4], "PULL": [1.0, 2.0, 3.0], "dt": [0.01, 0.005, 0.008]}),
-    "rods": (RODS, {"speed": [-1.0, 0.5, 2.0], "width": [0.1, 0.3, 0.2]}),
+    "rods": (TIMED_RODS, {"speed": [-1.0, 0.5, 2.0], "width": [0.1, 0.3, 0.2], "end": [2.0, 1.8, 1.9]}),
 }
 LONG = [pytest.param(name, marks=pytest.mark.long) for name in ("chain", "rods")]
 
