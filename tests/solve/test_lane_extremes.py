@@ -64,14 +64,10 @@ def test_extremes_of_lanes_that_end_one_by_one_are_those_of_all_their_rows():
     """Of rods, in the machine code of ``test_lane_counts.py``."""
     models = models_of(TIMED_RODS, {**DECKS["rods"][1], "end": [2.0, 0.5, 1.0]})
     samples = [sample(model) for model in models]
-    both = []
+    counts, both = np.array([len(one.dt) for one in samples]), []
     for every in (0, 1):
         ((_, rows, good, solves),) = march_samples(template(samples[0]), samples, every, True, True)
-        both.append(
-            Marched(
-                rows, dict(enumerate(np.flatnonzero(good).tolist())), np.array([len(one.dt) for one in samples]), solves
-            )
-        )
+        both.append(Marched(rows, dict(enumerate(np.flatnonzero(good).tolist())), counts, solves))
     check_extremes(*both)
 
 
