@@ -16,18 +16,23 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 LONGEST = (
-    "test_pages.py", "test_fuzzed_files.py", "sweeping/test_lanes.py", "solve/test_lanes.py",
-    "solve/test_lane_counts.py", "solve/test_absurd_numbers.py", "test_ends.py", "chaos/test_neighbour.py",
-    "solve/test_lane_extremes.py", "forces/families/", "solve/test_going_on.py", "deck/test_outline.py",
+    "sensitivity/test_every_deck.py", "sensitivity/test_ropes.py", "sensitivity/test_derivatives.py",
+    "sensitivity/test_mooring_lines.py", "sensitivity/test_laws_with_memory.py", "solve/test_decks_in_lanes.py",
+    "solve/test_begun_lanes.py", "chaos/test_basins.py",
+    "test_pages.py", "test_fuzzed_files.py", "solve/test_absurd_numbers.py", "test_ends.py", "chaos/test_neighbour.py",
+    "sweeping/test_lanes.py", "solve/test_lanes.py", "solve/test_lane_counts.py", "solve/test_lane_extremes.py",
+    "forces/families/", "solve/test_going_on.py", "deck/test_outline.py", "compiled/test_background.py",
     "sweeping/test_dask.py",
     "solve/test_solvers_agree.py", "test_architecture.py", "reports/test_report.py", "pictures/test_plot.py",
     "solve/test_fuzzed_runs.py", "compiled/test_plain.py", "branches/test_orbits.py", "chaos/test_saltation.py",
     "chaos/test_exponents.py", "test_stepper.py", "test_python.py", "test_docs.py", "test_compiled.py",
     "sweeping/test_losses.py", "app/browser/", "sweeping/test_fit.py", "chaos/test_sections.py",
-    "validation/test_cases.py",
+    "forces/test_vortices.py", "moordyn/test_syrope.py", "validation/test_cases.py",
 )  # fmt: skip
 """What takes more than 7 s of processor time with the tests that are marked `long`, and with lanes that are not
-compiled yet, about the longest first; cases, which are handed out one by one, fill the rest."""
+compiled yet, about the longest first; cases, which are handed out one by one, fill the rest. What compiles marches is
+in the first half of the long tests, with which one process begins, so that the other does not wait for the lock of the
+cache; and not all of it side by side, for the sake of the suite, which is handed out file by file."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of all that a shell starts in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # so tests that send it, and their processes, see it

@@ -95,13 +95,25 @@ def imported(text: str) -> set[str]:
 @cache
 def is_name(name: str) -> bool:
     """Of Python, of a room or file, or of something that the program, its tests or cases define or import."""
-    if name in OF_PYTHON or any(name in (path.stem, path.parent.name) for _, path in sources()):
-        return True
-    if any(f"def {name}(" in text or f"class {name}" in text for text, _ in sources()):
+    if name in OF_PYTHON or name in headlines():
         return True
     owner, _, last = name.rpartition(".")
     texts = [text for text, _ in sources() if last in text and f"class {owner}" * bool(owner) in text]
-    return any(name in defined(text) for text in texts) or any(name in imported(text) for text in texts)
+    texts.sort(key=lambda text: last not in given(text))
+    return any(name in defined(text) or name in imported(text) for text in texts)
+
+
+@cache
+def headlines() -> set[str]:
+    """Rooms, files, functions and classes."""
+    found = {name for _, path in sources() for name in (path.stem, path.parent.name)}
+    return found.union(*(re.findall(r"\b(?:def (?=\w+\()|class )(\w+)", text) for text, _ in sources()))
+
+
+@cache
+def given(text: str) -> set[str]:
+    """What looks like names to which a source gives a value or a type: it is parsed before others."""
+    return set(re.findall(r"\b(\w+(?=: | = )|[a-z]\w*(?==))", text))
 
 
 def of_file(link: str) -> Path:

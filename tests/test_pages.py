@@ -20,8 +20,8 @@ QUICK = {"tutorials/parameter_study"}
 """Pages whose commands take a fraction of a second."""
 WITH_COMMANDS = [
     pytest.param(page, marks=() if page in QUICK else pytest.mark.long)
-    for page in PAGES[1:]  # `.ci/run` types those of the README
-    if commands_of(page)
+    for page in PAGES[1:]  # `.ci/run` types those of the README and of Start
+    if commands_of(page) and page != "start"
 ]
 FEWER = {"--frames": "3", "--time": "60"}
 """What commands of pages are run with where they ask for more: films of three pictures."""

@@ -152,6 +152,7 @@ def test_a_line_that_is_free_in_motion_is_written():
     assert [note.partition(":")[0] for note in notes] == ["beams", "rotary inertia"]
 
 
+@pytest.mark.long_cases("helical spring", "falls")
 @pytest.mark.parametrize("case", ["helical spring", "quarter circle", "flat section", "falls"])
 def test_compare_finds_that_the_mesh_is_the_reason(case):
     """A quarter of the length of bars, a sixteenth of the difference; the rest is what the finer mesh leaves."""

@@ -51,6 +51,12 @@ from tests.codes.installed import PYTHON, skip_without
 
 DECKS = DRY | IN_WATER | MOTIONS
 CASES = [(name, code) for name, one in DECKS.items() for code in one.reasons]
+LONG = (
+    "a line is dragged: moordyn", "a damped cable goes slack: calculix", "buoyancy by another g: moordyn",
+    "a hanging chain: moordyn", "a support that moves: calculix", "thrown, with a dashpot: calculix",
+    "an end is moved: moordyn",
+)  # fmt: skip
+"""Of 0.7 s and more of processor time."""
 EXPLAINED = 0.75
 """Of the largest difference; four times as many bars leave a quarter where the order is the first."""
 LESS = 0.3
@@ -70,6 +76,7 @@ def test_there_are_twenty_one():
     assert len(DECKS) == 21 and min(map(len, (DRY, IN_WATER, MOTIONS))) >= 5
 
 
+@pytest.mark.long_cases(*LONG)
 @pytest.mark.parametrize(("name", "code"), CASES, ids=[f"{name}: {code}" for name, code in CASES])
 def test_differences_are_within_the_bars_or_explained(name, code):
     skip_without(code)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from fem.cli import main
 from fem.compiled import background, called_kernel, interpreted, kernel
 from fem.compiled.interpreted import rehearsal
 from fem.compiled.kernel import Kernel
-from fem.deck import parse_deck, read_model
+from fem.deck import parse_deck
 from fem.errors import Stopped
 from fem.runs.history import History
 from fem.study.warmup import shortened
@@ -94,12 +95,22 @@ def test_python_functions_give_the_answers_of_machine_code(name: str, monkeypatc
     assert interpreted.work.spent > before
 
 
+COARSER = {
+    "grown_riser": {"41,": "9,", "1, 41$": "1, 9", "1, 40$": "1, 8"},
+    "twisted_cable": {"61,": "13,", "31,": "7,", "1, 61$": "1, 13", "1, 60$": "1, 12"},
+}
+"""Their lines with fewer bars: Python takes a quarter of a minute for all of them."""
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("path", sorted((ROOT / "inputs").glob("*.inp")), ids=lambda path: path.stem)
 def test_every_deck_begins_in_python_as_in_machine_code(path: Path) -> None:
     """Runs that ask for less than round-off, and are told so, count as it falls; those that end in it, nearly.
     And kinds of arguments come back from their types, as in ``tests/test_compiled.py``."""
-    model = shortened(read_model(path))
+    text = path.read_text(encoding="utf-8")
+    for old, new in COARSER.get(path.stem, {}).items():
+        text = re.sub(rf"^{old}", new, text, flags=re.MULTILINE)
+    model = shortened(parse_deck(text, folder=path.parent))
     expected = fem.run(model)
     with rehearsal() as wanted:
         found = fem.run(model)

@@ -62,8 +62,7 @@ def read(text: str) -> None:
 
 
 def seconds(text: str) -> float:
-    """Processor time, apart from collecting garbage."""
-    gc.collect()
+    """Processor time, apart from collecting garbage, of which other tests may have left much."""
     gc.disable()
     try:
         began = time.process_time()

@@ -60,10 +60,11 @@ def test_normals_are_continuous_and_the_gradient_is_that_of_the_depth():
     depth, gradient = HILLS.depth(way)
     fine, coarse = (np.abs(np.diff(gradient[::step], axis=0)).max() for step in (1, 100))
     assert fine < 0.02 * coarse
+    some = way[::25]
     for axis in range(3):
         step = 1e-6 * np.eye(3)[axis]
-        slope = (HILLS.depth(way + step)[0] - HILLS.depth(way - step)[0]) / 2e-6
-        assert gradient[:, axis] == pytest.approx(slope, abs=1e-6)
+        slope = (HILLS.depth(some + step)[0] - HILLS.depth(some - step)[0]) / 2e-6
+        assert gradient[::25, axis] == pytest.approx(slope, abs=1e-6)
     assert depth.min() < 0.0 < depth.max()
 
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import fem
 from fem.assembly.system import assemble
-from fem.compiled.interpreted import rehearsal
 from fem.deck import write_deck
 from fem.forces.families import FAMILIES
 from fem.forces.rope_laws import ROPE_LAWS
@@ -56,8 +55,7 @@ def cycled(law: str, strains: list[float], parts: int = 4, nlgeom: str = ", NLGE
     """A bar whose strain goes from value to value, each way in so many increments."""
     path = "\n".join(f"{time}., {strain}" for time, strain in enumerate([0.0, *strains]))
     text = PULLED.format(law=law, path=path, dt=1.0 / parts, end=float(len(strains)), nlgeom=nlgeom, **more)
-    with rehearsal():
-        return fem.run(fem.parse_deck(text))
+    return fem.run(fem.parse_deck(text))
 
 
 THREE_BARS = (Path(__file__).parents[2] / "validation" / "structures" / "three_bars_isotropic.inp").read_text()
@@ -75,8 +73,7 @@ def test_three_bars_cycled_beyond_yield(hardening, forces, dt):
     """Small displacements; Jirasek and Bazant, Inelastic Analysis of Structures (2001), the case of ONSAS; the values
     are those of OpenSees' Hardening to 1e-13. However many increments: elastic and plastic parts are exact."""
     text = THREE_BARS.replace("*PLASTIC", f"*PLASTIC, HARDENING={hardening}")
-    with rehearsal():
-        history = fem.run(fem.parse_deck(text.replace("0.05, 3.", f"{dt}, 3.")))
+    history = fem.run(fem.parse_deck(text.replace("0.05, 3.", f"{dt}, 3.")))
     at = [int(np.argmin(abs(history.time - time))) for time in (1.0, 2.0, 3.0)]
     assert history.of_node(4, "RF")[at, 2] == pytest.approx(forces, rel=1e-12)
 
@@ -168,8 +165,7 @@ def test_a_sudden_force_on_a_bar_that_yields(scheme):
     """Work P u = R (u - u_y/2): the largest u/u_y is 1/(2 (1 - P/R)) = 2.5 at P = 0.8 R; of second order in dt."""
     found, errors = [], []
     for dt in (0.01, 0.005):
-        with rehearsal():
-            history = fem.run(fem.parse_deck(SUDDEN.format(scheme=scheme, dt=dt)))
+        history = fem.run(fem.parse_deck(SUDDEN.format(scheme=scheme, dt=dt)))
         u = history.of_node(2)[:, 0]
         k = int(u.argmax())
         a, b, c = u[k - 1 : k + 2]
@@ -186,8 +182,7 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch, law):
     text = PULLED.format(law=HARDENING[law], path=path, dt=0.125, end=2.0, nlgeom=", NLGEOM")
     monkeypatch.chdir(tmp_path)
     Path("deck.inp").write_text(text.replace("*EL PRINT", "*RESTART, WRITE, FREQUENCY=4\n*EL PRINT"))
-    with rehearsal():
-        check_goes_on(monkeypatch, ["elements.csv"])
+    check_goes_on(monkeypatch, ["elements.csv"])
     assert fem.load("whole").of_element(1, "PEEQ")[-1] > 0.001
 
 
@@ -206,8 +201,7 @@ def test_two_steps_are_one():
     path = "0., 0.\n1., 0.004\n2., -0.003"
     text = PULLED.format(law=HARDENING["combined"], path=path, dt=0.25, end=1.0, nlgeom=", NLGEOM")
     again = text[text.index("*STEP") :].replace("2, 1, 1, 1.", "2, 1, 1, -0.003").replace(", AMPLITUDE=CYCLE", "")
-    with rehearsal():
-        twice = fem.run(fem.parse_deck(text + again))
+    twice = fem.run(fem.parse_deck(text + again))
     for name in ("S", "PE", "PEEQ"):
         assert twice.of_element(1, name)[-1] == pytest.approx(once.of_element(1, name)[-1], rel=1e-12)
 
@@ -218,8 +212,7 @@ def test_heat_makes_a_held_bar_yield():
         law=HARDENING["perfect"] + "*EXPANSION\n1e-5\n", path="0., 0.\n1., 0.", dt=0.1, end=1.0, nlgeom=", NLGEOM"
     ).replace("*BOUNDARY, AMPLITUDE=CYCLE\n2, 1, 1, 1.\n", "*BOUNDARY\n2, 1\n*TEMPERATURE\nALL, 200.\n")
     text += text[text.index("*STEP") :].replace("ALL, 200.", "ALL, 0.")
-    with rehearsal():
-        history = fem.run(fem.parse_deck(text))
+    history = fem.run(fem.parse_deck(text))
     stress = history.of_element(1, "S")
     assert stress[10] == pytest.approx(-250.0, abs=1e-9)
     assert stress[-1] == pytest.approx(E * (200e-5 - 250.0 / E), rel=1e-9)

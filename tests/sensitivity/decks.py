@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pytest
+
+from fem.study.sensitivity.run import Differentiated
+
+
+def march_as_ropes_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lengths of increments carry derivatives even where these are none: bodies on lines march in the machine code of
+    ropes in water (``test_ropes.py``) then, which takes most of a minute to compile."""
+    march = Differentiated.march
+
+    def marched(its: Differentiated, *given: Any) -> Any:
+        return march(its, *given[:-1], True)
+
+    monkeypatch.setattr(Differentiated, "march", marched)
+
 
 HANGING = """*HEADING
 A chain between two supports under its weight

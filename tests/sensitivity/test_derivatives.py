@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from fem.study.sensitivity.duals import STEP, NoDerivative, roughness
 from fem.study.sensitivity.uncertain import Contribution, InputBar, Range, read_ranges, representative
 from fem.study.tracks import Track, tracked
 from tests.sensitivity.decks import LINE, STRING, SWING, hanging
+from tests.sensitivity.test_ropes import fourth_order
 
 pytestmark = pytest.mark.skipif(is_plain(), reason="dual numbers need our own compiler")
 BAR = """*PARAMETER
@@ -461,13 +463,20 @@ def test_ranges_that_make_no_sense_are_refused(tmp_path, text, capsys):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.long  # compiles the march of rods
+@pytest.mark.long  # compiles a march for more than three parameters
 def test_a_motion_that_does_not_depend_on_a_parameter():
-    """A load on an inextensible rope swings whatever its mass is, and pulls in proportion to it."""
-    found = fem.sensitivity("inputs/crane.inp", ["m"], ["U1_n2", "U3_n2", "T_e1"])
+    """A load on an inextensible rope swings whatever its mass is, and pulls in proportion to it. Of the others, which
+    change its increments, too, derivatives equal differences of runs."""
+    text, by, names = Path("inputs/crane.inp").read_text(), ["m", "L", "a", "g"], ["U1_n2", "U3_n2", "T_e1"]
+    found = fem.sensitivity("inputs/crane.inp", by, names)
     move, rate = found.track.values, found.slopes[..., 0]
     assert np.abs(5000.0 * rate[:, :2]).max() < 1e-9 * np.abs(move[:, :2]).max()
     assert np.abs(5000.0 * rate[:, 2] - move[:, 2]).max() < 1e-9 * move[:, 2].max()
+    for place, name in enumerate(by[1:], start=1):
+        wanted = fourth_order(text, name, names, {}, 1e-4)
+        off = np.abs(found.slopes[1:, :, place] - wanted[1:]).max(axis=0)
+        size = np.maximum(np.abs(wanted), np.abs(move) / found.parameters[name]).max(axis=0)  # L changes no tension
+        assert (off <= 1e-6 * size).all(), (name, off / size)
 
 
 def test_a_share_of_a_value_below_zero_is_on_both_sides_of_it():

@@ -31,6 +31,7 @@ from fem.study.certainty.numbers import scales
 from fem.study.sensitivity.derivatives import Derivatives, differentiated
 from fem.study.sensitivity.duals import NoDerivative
 from fem.study.tracks import Track, table_names, tracked
+from tests.sensitivity.decks import march_as_ropes_do
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(is_plain(), reason="dual numbers need our own compiler")]
 INPUTS = Path("inputs")
@@ -278,8 +279,16 @@ def sizes(found: Derivatives, names: Sequence[str]) -> list[np.ndarray]:
     return [size + TINY, np.array([value for value, _ in found.single.values()])]
 
 
+BODIES = {"moored_buoy", "moored_spar"}
+"""Decks with rods in water."""
+
+
 @pytest.mark.parametrize("name", DECKS)
-def test_derivatives_of_a_deck_equal_differences_of_runs(name):
+def test_derivatives_of_a_deck_equal_differences_of_runs(name, monkeypatch):
+    if name in BODIES:
+        march_as_ropes_do(monkeypatch)
+    if "*WAVE" in (INPUTS / f"{name}.inp").read_text(encoding="utf-8"):
+        monkeypatch.setattr("fem.study.sensitivity.run.COMMON", ())  # one compilation serves all decks in waves
     for parameter, (off, unsure, moved) in compare(name, DECKS[name]).items():
         assert moved > CHANGED, f"{parameter} changes nothing"
         assert unsure < 1.0, f"{parameter}: differences of runs do not decide"

@@ -160,7 +160,23 @@ def fourth_order(text: str, name: str, names: list[str], given: dict[str, float]
 
 WATER = "*AQUA\n-50., 5., 9.81, 1000.\n*AMPLITUDE, NAME=SHAKE"
 DRAG = "*DLOAD\nSOFT, FDD, 1., 0.05, 1.2\nSOFT, FI, 1., 0.05, 2., 1.\n"
-WET = NET.replace("*AMPLITUDE, NAME=SHAKE", WATER).replace("*DLOAD\n", DRAG)
+PLUMB = """*NODE
+21, 5, 0, 0
+22, 5, 0, -1
+*ELEMENT, TYPE=T3D2, ELSET=ROD
+21, 21, 22
+*SOLID SECTION, ELSET=ROD, MATERIAL=ROD
+1.
+*MATERIAL, NAME=ROD
+*INEXTENSIBLE
+*ELEMENT, TYPE=MASS, ELSET=M
+22, 22
+*BOUNDARY
+21, 1, 3
+22, 1, 2
+"""
+"""A mass that hangs on a rod beside the net: so there is a rod in all increments, and one march for all of them."""
+WET = NET.replace("*AMPLITUDE, NAME=SHAKE", PLUMB + WATER).replace("*DLOAD\n", DRAG)
 
 
 @pytest.mark.parametrize(("net", "by"), [(NET, ["F", "m", "A"]), (NET, ["c", "w", "EA"]), (WET, ["c", "m"])])

@@ -57,7 +57,9 @@ def check_counts(name, every, alone_of):
 
 
 def beside_a_shorter_one(one):
-    """The other one ends after its first increment."""
+    """The other one ends after its first increment, or, where this one has no more, after its second."""
+    if len(one.dt) == 1:
+        return [one, one._replace(time=np.append(one.time, 2.0 * one.time[1]), dt=np.append(one.dt, one.dt))]
     return [one, one._replace(time=one.time[:2], dt=one.dt[:1])]
 
 

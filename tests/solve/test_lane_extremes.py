@@ -12,11 +12,11 @@ from fem.compiled import kernel
 from fem.compiled.lanes import Fixed, Lanes, where
 from fem.solve.newton.groups import DONE, NOT_FINITE, ROW, Ledger
 from fem.study.lanes.march import EXTREMES, GREATEST, LEAST, NOW, REASON, are_finite, fold
-from fem.study.lanes.pack import packs_of
-from fem.study.lanes.run import extremes_in, gather, march_all, march_together
+from fem.study.lanes.pack import packs_of, sample
+from fem.study.lanes.run import Marched, extremes_in, gather, march_all, march_samples, march_together, template
 from tests.solve.ensembles import LANE_SERIES
 from tests.solve.test_lanes import TIMED, TIMED_CHAIN
-from tests.sweeping.test_lanes import RODS
+from tests.sweeping.test_lanes import RODS, TIMED_RODS
 
 LUMPED = Path("inputs/pendulum_lumped.inp").read_text()
 DECKS = {
@@ -28,11 +28,9 @@ DECKS = {
     "chain": (TIMED_CHAIN, {"YOUNG": [1e4, 2e4, 4e4], "PULL": [1.0, 2.0, 3.0], "dt": [0.01, 0.005, 0.008]}),
     "rods": (RODS, {"speed": [-1.0, 0.5, 2.0], "width": [0.1, 0.3, 0.2]}),
 }
-LONG = [pytest.param(name, marks=pytest.mark.long) for name in ("chain", "rods")]
 
 
-def models_of(name):
-    text, series = DECKS[name]
+def models_of(text, series):
     return [
         fem.parse_deck(text, dict(zip(series, values, strict=True))) for values in zip(*series.values(), strict=True)
     ]
@@ -53,17 +51,30 @@ def check_extremes(found, whole):
     assert end.increment.tolist() == [len(whole.rows.increment) - 1]
 
 
-@pytest.mark.parametrize("name", ["supports", *LONG])
+@pytest.mark.long_cases("chain")
+@pytest.mark.parametrize("name", ["supports", "chain"])
 def test_extremes_of_lanes_are_those_of_all_their_rows(name):
-    models = models_of(name)
+    models = models_of(*DECKS[name])
     (found,), (whole,) = (list(march_together(models, every, record_all=True)) for every in (0, 1))
     check_extremes(found, whole)
+
+
+@pytest.mark.long
+def test_extremes_of_lanes_that_end_one_by_one_are_those_of_all_their_rows():
+    """Of rods, in the machine code of ``test_lane_counts.py``."""
+    models = models_of(TIMED_RODS, {**DECKS["rods"][1], "end": [2.0, 0.5, 1.0]})
+    samples = [sample(model) for model in models]
+    counts, both = np.array([len(one.dt) for one in samples]), []
+    for every in (0, 1):
+        ((_, rows, good, solves),) = march_samples(template(samples[0]), samples, every, True, True)
+        both.append(Marched(rows, dict(enumerate(np.flatnonzero(good).tolist())), counts, solves))
+    check_extremes(*both)
 
 
 @pytest.mark.parametrize("name", DECKS)
 def test_extremes_of_models_that_march_one_by_one_are_those_of_all_their_rows(name, monkeypatch):
     monkeypatch.setattr("fem.study.lanes.run.is_compiled", lambda *_: False)
-    models = models_of(name)
+    models = models_of(*DECKS[name])
     both = [list(march_together(models, every, record_all=True, may_compile=False)) for every in (0, 1)]
     check_extremes(*(marched[0] for marched in both))
 

@@ -210,6 +210,7 @@ U, V, RF
 T
 *END STEP
 """
+TIMED_RODS = RODS.replace("*PARAMETER\n", "*PARAMETER\nend = 2.0\n").replace("0.01, 2\n", "0.01, <end>\n")
 
 
 @pytest.mark.parametrize(
@@ -306,7 +307,7 @@ def test_rods_march_in_lanes_as_they_do_alone(tmp_path, monkeypatch):
     """Rods under a support that sways, for one second or two; those whose velocities would stretch a rod are left to
     their own runs. In the machine code of ``tests/solve/test_lane_counts.py``."""
     deck = tmp_path / "rods.inp"
-    deck.write_text(RODS.replace("*PARAMETER\n", "*PARAMETER\nend = 2.0\n").replace("0.01, 2\n", "0.01, <end>\n"))
+    deck.write_text(TIMED_RODS)
     grid = {"speed": np.linspace(-2.0, 2.0, 12), "slip": [0.0, 0.1], "width": [0.1, 0.3], "end": [2.0, 1.0]}
     alone = fem.sweep(deck, grid, workers=1, history=True)
     monkeypatch.setattr(workers, "is_worth_compiling", lambda *_: True)
