@@ -15,8 +15,9 @@ import fem
 from fem.cli import main
 from fem.codes.export import CODES, FEATURES, Writing, files_for, forms_of
 from fem.codes.from_moordyn import convert
-from fem.codes.twin import points_of, twin_of
+from fem.codes.twin import DIFFERENCES, points_of, times_of, twin_of
 from fem.deck import parse_deck, read_deck
+from fem.lines.hanging import green_stretch, log_stretch
 from fem.model import PARTS, Amplitude
 from fem.model.curves import Follow
 from fem.model.mesh import BARS, KINDS, REEVED
@@ -121,6 +122,22 @@ def test_calculix_deck_of_a_shipped_deck(name):
     apart = its.of_node(node)[-1] - ours.of_node(node)[-1]
     assert ours.time[-1] == pytest.approx(its.time[-1], rel=1e-12)
     assert 0.0 < np.abs(apart).max() < limit
+
+
+@pytest.mark.parametrize(("name", "stretched"), [("GREEN", green_stretch), ("LOG", log_stretch)])
+def test_a_strain_that_other_codes_do_not_have_is_noted_with_its_difference(name, stretched):
+    """(s^2 - 1) s/2 = e + 1.5 e^2 and ln(s)/s = e - 1.5 e^2, to second order in e = s - 1."""
+    load = np.array([1e-4])
+    elongation = stretched(load) - 1.0
+    assert (load - elongation) / elongation**2 == pytest.approx([DIFFERENCES[name]], rel=1e-3)
+    text = decks.deck(*decks.SWING, decks.moves("", 0.3, 1.0)).replace("STRAIN=ENGINEERING", f"STRAIN={name}")
+    _, notes = files_for("opensees", parse_deck(text))
+    assert notes[0] == f"strain: {name} in the deck, elongation over length here; forces differ by 1.5 times the strain"
+
+
+def test_increments_that_divide_their_step_leave_none_of_no_length():
+    """1.1/0.1 is 11.000000000000002."""
+    assert times_of(2.0, 1.1, 0.1) == pytest.approx(np.linspace(2.0, 3.1, 12), rel=1e-15)
 
 
 def test_opensees_weighs_the_end_of_an_increment():

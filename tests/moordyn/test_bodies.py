@@ -112,3 +112,21 @@ def test_what_is_refused(tmp_path: Path, changes: dict[str, str], place: str, me
     with pytest.raises(DeckError, match=message.replace("|", r"\|")) as refused:
         convert(file_of(tmp_path, **changes), tmp_path / "deck.inp")
     assert place in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "again", "place", "message"),
+    [
+        ("can           0.5", "can           0.7      100       0.8    1.0     1.1      0.6", 10, "the rod type can"),
+        ("1    Free ", "1    Fixed       0  0  -20 0  90 0", 14, "the body 1"),
+        ("2    can ", "1    can      Fixed       0     0     0     0     0     2    3        -", 19, "the rod 1"),
+    ],
+)
+def test_what_is_defined_twice_is_refused_at_the_second_line(tmp_path, old, again, place, message):
+    path = file_of(tmp_path)
+    lines = path.read_text().splitlines()
+    lines.insert(1 + next(k for k, line in enumerate(lines) if line.startswith(old)), again)
+    path.write_text("\n".join(lines))
+    with pytest.raises(DeckError, match=f"{message} is defined twice") as caught:
+        read(path)
+    assert caught.value.problems[0].line == place
