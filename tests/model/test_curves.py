@@ -10,7 +10,8 @@ from scipy.integrate import quad
 
 from fem.errors import ModelError
 from fem.model import Amplitude
-from fem.model.curves import Constant, Follow, Ramp, evaluate
+from fem.model.curves import GIVEN, Constant, Follow, Ramp, evaluate, live_ones
+from fem.solve.refill import reach
 
 POINTS = ((0.0, 1.0), (0.7, -2.0), (1.0, 3.0), (2.5, 0.5))
 CURVES = {
@@ -115,6 +116,15 @@ def test_derivative_at_a_break_belongs_to_the_segment_before_unless_asked_for_af
     assert evaluate(CURVES["periodic"], start - 1e-9)[0] == pytest.approx(0.7)
 
 
+def test_a_smooth_step_is_the_quintic_of_abaqus():
+    """x^3 (10 - 15 x + 6 x^2), by its manual: no velocity or acceleration at its ends, 53/512 after a quarter."""
+    curve = Follow(Amplitude("A", "SMOOTH STEP", points=((1.0, 3.0), (3.0, -1.0))), 0.0)
+    assert evaluate(curve, np.array([1.0, 1.5, 2.0, 3.0])) == pytest.approx([3.0, 3.0 - 4.0 * 53 / 512, 1.0, -1.0])
+    for order in (1, 2):
+        assert evaluate(curve, np.array([1.0]), order, after=True) == pytest.approx([0.0], abs=1e-12)
+        assert evaluate(curve, np.array([3.0]), order) == pytest.approx([0.0], abs=1e-12)
+
+
 @given(coefficients=st.tuples(*[st.floats(-3.0, 3.0)] * 4), times=st.sets(st.integers(0, 200), min_size=4))
 @settings(max_examples=30)
 def test_a_spline_through_a_cubic_is_that_cubic(coefficients, times):
@@ -134,3 +144,34 @@ def test_times_that_carry_round_off_are_at_the_break_that_they_miss(before, is_a
     curve = Follow(Amplitude("A", points=POINTS), 0.0)
     slope = evaluate(curve, np.array([0.7 - before]), 1, after=True)[0]
     assert slope == pytest.approx(5.0 / 0.3 if is_at_it else -3.0 / 0.7)
+
+
+def test_what_a_program_sets_is_integrated_twice_from_the_start_of_the_step():
+    """An acceleration of 2 until t = 1, then of -3: v and x of the school book, also across a later start of a step."""
+    live = live_ones({"A": 2.0})["A"]
+    live.begin(0.4)
+    live.hold(1.0, -3.0)
+    at, speed, way = np.array([1.0, 1.5]), 2.0 * 0.6, 0.5 * 2.0 * 0.6**2
+    assert evaluate(live, at, -1, since=0.4) == pytest.approx([speed, speed - 3.0 * 0.5], rel=1e-14)
+    assert evaluate(live, at, -2, since=0.4) == pytest.approx([way, way + 0.5 * speed - 1.5 * 0.5**2], rel=1e-14)
+    live.begin(1.5)
+    at = np.array([1.5, 2.5])
+    assert evaluate(live, at, -1, since=1.5) == pytest.approx([0.0, -3.0], abs=1e-14)
+    assert evaluate(live, at, -2, since=1.5) == pytest.approx([0.0, -1.5], abs=1e-14)
+
+
+def test_a_step_that_begins_while_a_program_sets_counts_from_its_start():
+    """An acceleration that rises from 2 to 5 in a second and then stays: v = 3.5 and x = 1.5 at the start of the step
+    are no part of its integrals."""
+    live = live_ones({"A": 2.0})["A"]
+    live.begin(0.4)
+    for now, then in ((0.4, 1.4), (1.4, 2.4)):
+        live.numbers[GIVEN:] = 5.0, 0.0, 1.0
+        reach(now, then, live.numbers[None])
+        if now == 0.4:
+            at = np.array([then])
+            assert [evaluate(live, at, order, since=0.4)[0] for order in (-1, -2)] == pytest.approx([3.5, 1.5])
+            live.begin(1.4)
+    at = np.array([1.4, 2.4])
+    assert evaluate(live, at, -1, since=1.4) == pytest.approx([0.0, 5.0], abs=1e-14)
+    assert evaluate(live, at, -2, since=1.4) == pytest.approx([0.0, 2.5], abs=1e-14)
