@@ -10,8 +10,7 @@ from scipy.integrate import quad
 
 from fem.errors import ModelError
 from fem.model import Amplitude
-from fem.model.curves import GIVEN, Constant, Follow, Ramp, evaluate, live_ones
-from fem.solve.refill import reach
+from fem.model.curves import Constant, Follow, Ramp, evaluate, live_ones
 
 POINTS = ((0.0, 1.0), (0.7, -2.0), (1.0, 3.0), (2.5, 0.5))
 CURVES = {
@@ -158,20 +157,3 @@ def test_what_a_program_sets_is_integrated_twice_from_the_start_of_the_step():
     at = np.array([1.5, 2.5])
     assert evaluate(live, at, -1, since=1.5) == pytest.approx([0.0, -3.0], abs=1e-14)
     assert evaluate(live, at, -2, since=1.5) == pytest.approx([0.0, -1.5], abs=1e-14)
-
-
-def test_a_step_that_begins_while_a_program_sets_counts_from_its_start():
-    """An acceleration that rises from 2 to 5 in a second and then stays: v = 3.5 and x = 1.5 at the start of the step
-    are no part of its integrals."""
-    live = live_ones({"A": 2.0})["A"]
-    live.begin(0.4)
-    for now, then in ((0.4, 1.4), (1.4, 2.4)):
-        live.numbers[GIVEN:] = 5.0, 0.0, 1.0
-        reach(now, then, live.numbers[None])
-        if now == 0.4:
-            at = np.array([then])
-            assert [evaluate(live, at, order, since=0.4)[0] for order in (-1, -2)] == pytest.approx([3.5, 1.5])
-            live.begin(1.4)
-    at = np.array([1.4, 2.4])
-    assert evaluate(live, at, -1, since=1.4) == pytest.approx([0.0, 5.0], abs=1e-14)
-    assert evaluate(live, at, -2, since=1.4) == pytest.approx([0.0, 2.5], abs=1e-14)
