@@ -87,6 +87,18 @@ def test_derivatives_of_sweeps(curve, time):
     assert evaluate(curve, at)[0] == pytest.approx(0.7 + wave, abs=1e-10)
 
 
+@pytest.mark.parametrize(
+    ("curve", "phase", "change"),
+    [(SWEEPS[0], 5.0 * 1.5, 4.0 / 1.5), (SWEEPS[1], 4.0 * 1.5 / np.log(7 / 3), 7.0 * np.log(7 / 3) / 1.5)],
+    ids=["linear", "logarithmic"],
+)
+def test_the_end_of_a_sweep_belongs_to_it_unless_asked_for_after(curve, phase, change):
+    """p'' (0.3 cos p - sin p) of the second derivative: the frequency is constant from there on. 2.0 with round-off."""
+    for at in (2.0, 2.0 - 1e-14, 2.0 + 1e-14):
+        before, after = (evaluate(curve, np.array([at]), 2, after=which)[0] for which in (False, True))
+        assert before - after == pytest.approx(change * (0.3 * np.cos(phase) - np.sin(phase)), rel=1e-9)
+
+
 @pytest.mark.parametrize("shape", [False, True])
 def test_a_sweep_between_equal_frequencies_is_periodic(shape):
     sweep = Follow(Amplitude("A", "SWEEP", **{**SWEEP, "omega_end": 3.0}, is_logarithmic=shape), 0.1)
