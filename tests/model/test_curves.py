@@ -10,7 +10,7 @@ from scipy.integrate import quad
 
 from fem.errors import ModelError
 from fem.model import Amplitude
-from fem.model.curves import Constant, Follow, Ramp, evaluate, live_ones
+from fem.model.curves import Constant, Follow, Ramp, evaluate, live_ones, points_of_waves
 
 POINTS = ((0.0, 1.0), (0.7, -2.0), (1.0, 3.0), (2.5, 0.5))
 CURVES = {
@@ -108,6 +108,30 @@ def test_a_sweep_between_equal_frequencies_is_periodic(shape):
         for after in (False, True):
             expected = evaluate(wave, time, order, after)
             assert evaluate(sweep, time, order, after) == pytest.approx(expected, abs=1e-12 * 3.0**order * 30)
+
+
+@pytest.mark.parametrize("shape", [False, True])
+@pytest.mark.parametrize("last", [7.0, 1.5, 3.0])
+def test_eight_points_follow_each_wave_of_a_sweep(shape, last):
+    """The phase is the integral of the frequency, which rises or falls for 1.5 and then stays."""
+    sweep = Amplitude("A", "SWEEP", **{**SWEEP, "omega_end": last}, is_logarithmic=shape)
+    points = points_of_waves(sweep, 6.0)
+
+    def frequency(t):
+        part = min(t / 1.5, 1.0)
+        return 3.0 * (last / 3.0) ** part if shape else 3.0 + (last - 3.0) * part
+
+    phases = [quad(frequency, 0.0, t - 0.4, points=[1.5])[0] for t in (*points, 6.0)]
+    assert phases[:-1] == pytest.approx(np.pi / 4 * np.arange(len(points)), abs=1e-9)
+    assert phases[-1] - phases[-2] <= np.pi / 4 + 1e-9
+
+
+def test_eight_points_follow_the_shortest_wave_that_counts():
+    """The third harmonic is 6 % of all, the fourth 4 %: 1/0.4 s over 3 and 8."""
+    fourier = ((90.0, 0.0), (0.0, 0.0), (0.0, 6.0), (4.0, 0.0))
+    wave = Amplitude("A", "PERIODIC", omega=0.8 * np.pi, start=0.2, fourier=fourier)
+    assert points_of_waves(wave, 0.65) == pytest.approx(0.2 + 2.5 / 24 * np.arange(5))
+    assert not len(points_of_waves(wave, 0.2))
 
 
 def test_a_sweep_has_no_integral():
