@@ -41,6 +41,13 @@ def test_blank_fields_of_loads_are_defaults():
     assert any("the acceleration of a varying current" in text for text in model.notices)
 
 
+def test_the_amplitude_of_a_load_takes_the_place_of_that_of_the_current():
+    aqua = "*AMPLITUDE, NAME=EBB, TIME=TOTAL TIME\n0, 1\n*AQUA, AMPLITUDE=EBB\n-9, 0, 9.81, 1025\n1, 0, 0, 0\n"
+    loads = "*DLOAD\nBARS, FDD, , 0.1, 1.2\nBARS, FDT, , 0.1, 0.3, , , TIDE\n"
+    model = parse_deck(HEAD + aqua + DYNAMIC.format("", loads))
+    assert [load.streams for load in model.steps[0].fluid_loads] == [("EBB", None), ("TIDE", None)]
+
+
 @pytest.mark.parametrize(("given", "expected"), [("", "PARABOLIC"), (", EXTRAPOLATION=NO", "NO")])
 def test_motion_in_a_fluid_is_guessed_along_unless_told_otherwise(given, expected):
     wet = DYNAMIC.format(given, "*DLOAD\nBARS, PB, 1., 0.1\n") + DYNAMIC.format(given, "")
