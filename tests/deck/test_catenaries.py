@@ -394,3 +394,18 @@ def test_a_line_with_a_permanent_strain_is_laid_below_its_largest_stress(unloadi
     for bar in (1, 5, 10):
         strain, tension = (history.of_element(bar, name)[-1] for name in ("E", "T"))
         assert 0.0 < tension < 5e5 and tension == pytest.approx(5e5 + modulus * (strain - 0.05625), rel=1e-6)
+
+
+def test_everything_that_hangs_on_a_node_or_is_gone_from_the_first_step_on_counts_once():
+    """Two masses at one node add up; half of the buoyancy is M = 0.5; a load that step 1 takes off is not there."""
+    masses = "*ELEMENT, TYPE=MASS, ELSET=BOBS\n51, 6\n52, 6\n*MASS, ELSET=BOBS\n40.\n"
+    marine = "*AQUA\n-100., 60., 9.81, 1025.\n*NONSTRUCTURAL MASS, ELSET=LOWER, UNITS=MASS PER LENGTH, NAME=ICE\n7.\n"
+    loads = "LINE, PB, 0.5, 0.08\nBOBS, GRAV, 9.81, 0., 0., -1.\n*MODEL CHANGE, TYPE=NONSTRUCTURAL MASS, REMOVE\nICE\n"
+    text = (
+        deck(TWO).replace("*BOUNDARY", masses + marine + "*BOUNDARY", 1).replace("*NODE PRINT", loads + "*NODE PRINT")
+    )
+    history = run_text(text)
+    assert np.abs(history.u[-1]).max() < 1e-6
+    carried = -sum(history.of_node(node, "RF")[-1, 2] for node in (1, 21))
+    lift = 0.5 * 1025 * 9.81 * np.pi / 4 * 0.08**2 * (80 + 35)
+    assert -carried == pytest.approx(9.81 * (30 * 0.5 * 80 + 8 * 0.25 * 35 + 2 * 40) - lift, rel=1e-6)
