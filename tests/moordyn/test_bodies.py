@@ -87,6 +87,8 @@ def test_deck_of_bodies(tmp_path: Path) -> None:
     fluid = {(each.target, each.kind): each for each in model.steps[1].fluid_loads}
     along = fluid["ROD2_MEMBER2", "FDT"].coefficient
     assert along * np.pi * 0.5 * 2.0 == pytest.approx(2 * 1.1 * np.pi / 4 * 0.5**2)  # CdEnd of both end faces
+    ends = fluid["ROD2_MEMBER2", "FI"].added_along * np.pi / 4 * 0.5**2 * 2.0
+    assert ends == pytest.approx(0.6 * np.pi / 6 * 0.5**3)  # CaEnd of two half spheres
     stick = fluid["BODY1_DRAG0", "FDD"].coefficient, fluid["BODY1_DRAG0", "FDT"].coefficient * np.pi
     assert stick == pytest.approx((1.5, 1.5))
 

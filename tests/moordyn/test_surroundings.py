@@ -286,3 +286,14 @@ def test_depths_of_a_current_count_downwards_with_any_sign() -> None:
     text = "z-depth x-current y-current\n(m) (m/s) (m/s)\n0 1.0 0.0\n20 0.5 0.1\n-100 0.0 0.2\n--- END ---\n"
     rows = [FileRow("f", at, line, tuple(line.split())) for at, line in enumerate(text.splitlines(), 1)]
     assert profile(rows) == ((-100.0, 0.0, 0.2, 0.0), (-20.0, 0.5, 0.1, 0.0), (0.0, 1.0, 0.0, 0.0))
+
+
+def test_the_drag_of_a_point_acts_in_all_directions_on_the_bars_beside_it(tmp_path: Path) -> None:
+    """0.7 m2 on two bars of 4.99 m: d l Cd across and pi d l Ct along, beside that of the line, Cd = 1.2."""
+    deck = imported(tmp_path, area="0.7")
+    found = re.findall(r"^(\d+), (FD[DT]), 1., 0.05, (.*)$", deck, re.M)
+    areas = {"FDD": 0.05 * 4.99, "FDT": np.pi * 0.05 * 4.99}
+    assert sorted({bar for bar, *_ in found}) == ["1005", "1006"] and len(found) == 4
+    for _, kind, coefficient in found:
+        own = float(coefficient) - (1.2 if kind == "FDD" else 0.0)
+        assert own * areas[kind] == pytest.approx(0.35, rel=1e-9)
