@@ -136,8 +136,8 @@ def test_a_strain_that_other_codes_do_not_have_is_noted_with_its_difference(name
 
 
 def test_increments_that_divide_their_step_leave_none_of_no_length():
-    """1.1/0.1 is 11.000000000000002."""
-    assert times_of(2.0, 1.1, 0.1) == pytest.approx(np.linspace(2.0, 3.1, 12), rel=1e-15)
+    """2.1/0.3 is 7.000000000000001."""
+    assert times_of(2.0, 2.1, 0.3) == pytest.approx(np.linspace(2.0, 4.1, 8), rel=1e-15)
 
 
 def test_opensees_weighs_the_end_of_an_increment():
