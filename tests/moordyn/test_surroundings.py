@@ -10,7 +10,7 @@ import pytest
 
 import fem
 from fem.cli import main
-from fem.codes.moordyn_files import FileRow
+from fem.codes.moordyn_files import FileRow, point
 from fem.codes.moordyn_water import profile, recorded
 
 TAUT = """----- MoorDyn Input File -----
@@ -297,3 +297,11 @@ def test_the_drag_of_a_point_acts_in_all_directions_on_the_bars_beside_it(tmp_pa
     for _, kind, coefficient in found:
         own = float(coefficient) - (1.2 if kind == "FDD" else 0.0)
         assert own * areas[kind] == pytest.approx(0.35, rel=1e-9)
+
+
+def test_points_of_old_files_have_forces_before_their_drag() -> None:
+    """Version 1: Node Type X Y Z M V FX FY FZ CdA Ca."""
+    text = "4 Connect 1 2 -3 50 0.1 7 8 9 1.5 0.4"
+    found = point(FileRow("f", 1, text, tuple(text.split())), {})
+    assert (found.mass, found.volume, found.force) == (50.0, 0.1, (7.0, 8.0, 9.0))
+    assert (found.drag_area, found.added) == (1.5, 0.4)
