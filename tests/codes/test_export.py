@@ -227,6 +227,24 @@ def test_beams_of_abaqus_are_read_back():
         assert np.abs(fem.run(parse_deck(text)).u - fem.run(model).u).max() < 1e-9
 
 
+def test_a_round_beam_has_its_first_axis_across_all_bars_in_abaqus():
+    """n1 along a bar is no direction of its section."""
+    text = BEAMS.format(flag="", numbers="1., 0.01, 0., 0.01, 0.02")
+    lines = files_for("abaqus", parse_deck(text))[0]["deck_abaqus.inp"].splitlines()
+    n1 = np.array(lines[2 + next(k for k, line in enumerate(lines) if "BEAM GENERAL" in line)].split(","), float)
+    for way in ([1.0, 0.2, 0.0], [1.0, 0.0, 0.3]):
+        assert abs(n1 @ way) < 0.5 * np.linalg.norm(way)
+
+
+def test_loads_that_end_with_their_step_are_removed_in_calculix():
+    """It keeps those of the step before unless it is told otherwise."""
+    loaded = decks.moves("*CLOAD\n2, 1, 5.\n"), decks.moves("").replace("*NODE PRINT", "*CLOAD, OP=NEW\n*NODE PRINT", 1)
+    text = files_for("calculix", parse_deck(decks.deck(*decks.SWING, *loaded)))[0]["deck_calculix.inp"]
+    first, second = text.split("*STEP")[1:]
+    assert re.search(r"^\*CLOAD, OP=NEW, AMPLITUDE=\w+\n2, 1, 5", first, re.M)
+    assert re.search(r"^\*CLOAD, OP=NEW\n\*", second, re.M) and second.count("CLOAD") == 1
+
+
 @pytest.mark.parametrize(
     ("flag", "numbers", "why"),
     [
