@@ -54,7 +54,7 @@ PUSHED = """*NODE
 *DYNAMIC, DIRECT
 0.25, 1.
 *BOUNDARY, TYPE={kind}, AMPLITUDE=ON
-1, 1, 1, 2.
+1, 1, 1, {value}
 *END STEP
 *STEP, NLGEOM
 *DYNAMIC, DIRECT
@@ -63,13 +63,22 @@ PUSHED = """*NODE
 """
 
 
+AGAIN = "*BOUNDARY, TYPE={kind}, AMPLITUDE=ON\n1, 1, 1, {value}\n"
+
+
+@pytest.mark.parametrize("again", ["", AGAIN], ids=["goes on", "repeated"])
 @pytest.mark.parametrize(
-    "again", ["", "*BOUNDARY, TYPE={kind}, AMPLITUDE=ON\n1, 1, 1, 2.\n"], ids=["goes on", "repeated"]
+    ("kind", "value", "speeds", "places"),
+    [
+        ("DISPLACEMENT", 0.1, (0.0, 0.0), (0.1, 0.1)),
+        ("VELOCITY", 2.0, (2.0, 2.0), (2.0, 4.0)),
+        ("ACCELERATION", 2.0, (2.0, 4.0), (1.0, 4.0)),
+    ],
 )
-@pytest.mark.parametrize(("kind", "speeds", "places"), [("VELOCITY", (2, 2), (2, 4)), ("ACCELERATION", (2, 4), (1, 4))])
-def test_a_support_that_is_driven_goes_on_from_its_place_and_speed(kind, speeds, places, again):
-    """By 2 for two seconds, in two steps: 2 t, or 2 t and t^2."""
-    history = fem.run(fem.parse_deck(PUSHED.format(kind=kind, again=again.format(kind=kind))))
+def test_a_support_that_is_driven_goes_on_from_its_place_and_speed(kind, value, speeds, places, again):
+    """By 2 for two seconds, in two steps: 2 t, or 2 t and t^2. Displacements count from the place in the deck."""
+    text = PUSHED.replace("{again}", again).format(kind=kind, value=value)
+    history = fem.run(fem.parse_deck(text))
     for step, (speed, place) in enumerate(zip(speeds, places, strict=True), 1):
         last = np.flatnonzero(history.of_step(step))[-1]
         found = history.of_node(1, "V")[last, 0], history.of_node(1)[last, 0]
