@@ -320,3 +320,20 @@ def test_ice_of_nesc_weighs_57_pounds_per_cubic_foot():
     given = [case | {"ice density [lb/ft3]": 57}, case]
     found = [fem.sag_tension([each], section="drake", spans=[150]).rows[0].condition.ice_density for each in given]
     assert found == pytest.approx([57.0 * 0.45359237 / FOOT**3] * 2, rel=1e-4)
+
+
+def test_the_harder_of_two_limits_of_sag_says_how_a_span_is_strung():
+    """Without limits of tension the span is as slack as both allow: one is reached, the other is not exceeded."""
+    limits = {15: 5.0, 75: 8.0}
+    cases = [{"temperature [C]": at, "sag limit [m]": most} for at, most in limits.items()]
+    line = fem.sag_tension(cases, section="drake", spans=[250])
+    shares = [row.initial.shape.sag / most for row, most in zip(line.rows, limits.values(), strict=True)]
+    assert max(shares) == pytest.approx(1.0, rel=1e-9) and min(shares) < 0.99
+
+
+def test_a_table_in_us_units_repeats_the_temperatures_that_it_was_asked_for():
+    line = fem.sag_tension(
+        [{"temperature [F]": f, "tension limit [lb]": 6300} for f in (-20, 212)], section="drake", spans=[200]
+    )
+    head, *table = line.table()
+    assert [row[head.index("temperature [F]")] for row in table] == pytest.approx([-20.0, 212.0])

@@ -12,10 +12,10 @@ import pytest
 import fem
 from fem.errors import CommandError
 from fem.model import Amplitude, Dynamic, Model, Static
-from fem.model.curves import Follow, evaluate
+from fem.model.curves import GIVEN, Follow, evaluate, live_ones
 from fem.solve import step_run
 from fem.solve.newton.groups import NEED_SOLVE
-from fem.solve.refill import Refill
+from fem.solve.refill import Refill, reach
 from fem.solve.step_run import StepRun
 
 fits, repeat = Refill.fits, StepRun.repeat
@@ -575,3 +575,20 @@ def test_prepared_deck_is_run_as_by_fem_run(deck: str, cases: list[dict[str, flo
         prepared.run({"width": 1.0})
     with pytest.raises(CommandError, match="a deck given by its path"):
         fem.prepare(prepared.model())
+
+
+def test_a_step_that_begins_while_a_program_sets_counts_from_its_start():
+    """An acceleration that rises from 2 to 5 in a second and then stays: v = 3.5 and x = 1.5 at the start of the step
+    are no part of its integrals."""
+    live = live_ones({"A": 2.0})["A"]
+    live.begin(0.4)
+    for now, then in ((0.4, 1.4), (1.4, 2.4)):
+        live.numbers[GIVEN:] = 5.0, 0.0, 1.0
+        reach(now, then, live.numbers[None])
+        if now == 0.4:
+            at = np.array([then])
+            assert [evaluate(live, at, order, since=0.4)[0] for order in (-1, -2)] == pytest.approx([3.5, 1.5])
+            live.begin(1.4)
+    at = np.array([1.4, 2.4])
+    assert evaluate(live, at, -1, since=1.4) == pytest.approx([0.0, 5.0], abs=1e-14)
+    assert evaluate(live, at, -2, since=1.4) == pytest.approx([0.0, 2.5], abs=1e-14)

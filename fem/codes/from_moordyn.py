@@ -477,7 +477,7 @@ def failure_lines(moorings: Moorings, ends: Mapping[tuple[int, int], int], begin
             raise row.error(f"line {line} does not end at point {point}", 2)
         time, tension = row.number(3, "the time"), row.number(4, "the tension")
         if time < 0.0 or tension < 0.0:
-            raise row.error("time and tension must not be negative", 3)
+            raise row.error("time and tension must not be negative", 3 if time < 0.0 else 4)
         bar = ends[line, point]
         found["TIME"] += [f"{bar}, {begin + time!r}"] if time else []
         found["TENSION"] += [f"{bar}, {tension!r}"] if tension else []

@@ -279,7 +279,10 @@ class Moorings:
 def read(path: Path) -> Moorings:
     """The content of a file. DeckError: an entry is invalid, with its place."""
     sections = sections_of(path)
-    bodies = {each.name: each for each in map(body, sections.get("BODIES", []))}
+    bodies: dict[str, MoorDynBody] = {}
+    for own in map(body, sections.get("BODIES", [])):
+        if bodies.setdefault(own.name, own) is not own:
+            raise own.row.error(f"the body {own.name.removeprefix('BODY')} is defined twice")
     types: dict[str, LineType] = {}
     for made in (line_type(row) for row in sections.get("LINE TYPES", [])):
         if types.setdefault(made.name, made) is not made:
@@ -288,14 +291,23 @@ def read(path: Path) -> Moorings:
     for end in (point(row, bodies) for row in sections.get("POINTS", [])):
         if points.setdefault(end.label, end) is not end:
             raise end.row.error(f"the point {end.label} is defined twice")
-    kinds = {row.words[0]: row for row in sections.get("ROD TYPES", [])}
+    kinds: dict[str, FileRow] = {}
+    for row in sections.get("ROD TYPES", []):
+        if kinds.setdefault(row.words[0], row) is not row:
+            raise row.error(f"the rod type {row.words[0]} is defined twice")
     ends: dict[str, int] = {}
     for row in sections.get("RODS", []):
-        ends |= rod_ends(row, kinds, bodies, points)
+        its = rod_ends(row, kinds, bodies, points)
+        if ends.keys() & its.keys():
+            raise row.error(f"the rod {row.words[0]} is defined twice")
+        ends |= its
     lines = [line(row, types, points, ends) for row in sections.get("LINES", [])]
     check_connectors(points, lines, types)
-    if len({each.label for each in lines}) < len(lines):
-        raise lines[-1].row.error("two lines have the same number")
+    numbers = set[int]()
+    for each in lines:
+        if each.label in numbers:
+            raise each.row.error(f"the line {each.label} is defined twice")
+        numbers.add(each.label)
     if not lines and not any(each.is_loose for each in bodies.values()):
         what = "no lines in it, and no bodies or rods that move by themselves"
         raise DeckError([Problem(str(path), 1, 1, what, hint="MoorDyn has a section ---- LINES ----")])

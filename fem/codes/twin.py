@@ -31,8 +31,8 @@ FAR = 1e3
 """Tables of bars reach so many lengths; beyond them CalculiX has constant forces."""
 SHARP = 1e-6
 """Of an increment: what is left of a step is no further one."""
-DIFFERENCES = {"GREEN": 1.5, "LOG": 0.5}
-"""Relative difference of a force from the engineering law, per unit of strain."""
+DIFFERENCES = {"GREEN": 1.5, "LOG": -1.5}
+"""Relative difference of a force from the engineering law, per unit of strain: (s^2 - 1) s/2 and ln(s)/s over s - 1."""
 NUMBERS = [bar.AREA, bar.YOUNG, bar.VISCOUS, bar.STRESS0, bar.INV_LENGTH, bar.PLUS, bar.MINUS]
 
 
@@ -224,7 +224,7 @@ def twin_of(writing: Writing, keeps_off: bool = False) -> Twin:
         message = f"the mass of element {coupled[0].label} couples two free nodes: {writing.code} has masses at nodes"
         writing.refuse("SOLID SECTION", "CONSISTENT|ONE POINT", message, "use MASS=LUMPED")
     for name in sorted({section.strain for section in model.sections} & DIFFERENCES.keys()):
-        times = f"{DIFFERENCES[name]} times the strain"
+        times = f"{abs(DIFFERENCES[name])} times the strain"
         writing.note(f"strain: {name} in the deck, elongation over length here; forces differ by {times}")
     if any(each.damping and each.plus != each.minus for each in twin.members):
         writing.note("BETA damps slack cables, too; ours are damped while they are taut")

@@ -72,35 +72,37 @@ class LaidBars(NamedTuple):
         return np.asarray(np.bincount(self.gap, values), float)
 
 
-def curve_at_rest(table: Uniaxial) -> list[tuple[float, float]]:
-    """(stress, strain) above 0: the unloading curve up to the largest stress so far, then the loading curve."""
+def curve_at_rest(table: Uniaxial) -> tuple[float, list[tuple[float, float]]]:
+    """Strain that is left without stress, and (stress, strain) above 0: the unloading curve up to the largest stress so
+    far, then the loading curve."""
     loading = [(s, e) for s, e in table.loading if e > 0.0]
     if not table.largest:
-        return loading
+        return 0.0, loading
     last = float(np.interp(table.largest, *np.transpose([(0.0, 0.0), *loading])))
     (_, least), (most, longest) = table.unloading[0], table.unloading[-1]
     if table.definition == "SHIFTED CURVE":
         stresses, strains = np.transpose(table.unloading)
-        there = last - float(np.interp(table.largest, stresses, strains))
-        back = [(s, there + e) for s, e in table.unloading if 0.0 < s < table.largest]
+        left = last - float(np.interp(table.largest, stresses, strains))
+        back = [(s, left + e) for s, e in table.unloading if 0.0 < s < table.largest]
     else:
-        set_strain = least / longest * last
-        stretch = (last - set_strain) / (longest - least)
-        back = [(s / most * table.largest, set_strain + (e - least) * stretch) for s, e in table.unloading[1:-1]]
-    return [*back, (table.largest, last), *((s, e) for s, e in loading if s > table.largest)]
+        left = least / longest * last
+        stretch = (last - left) / (longest - least)
+        back = [(s / most * table.largest, left + (e - least) * stretch) for s, e in table.unloading[1:-1]]
+    return left, [*back, (table.largest, last), *((s, e) for s, e in loading if s > table.largest)]
 
 
 def modulus_at(table: Uniaxial, stress: float) -> float:
-    """Stress over strain on the curve at rest; that of its ends beyond them, or of the last slope."""
-    curve = curve_at_rest(table)
+    """Stress over strain on the curve at rest; without stress that of its first point, beyond its last that of this
+    point or of the last slope."""
+    left, curve = curve_at_rest(table)
     (low, first), (high, last) = curve[0], curve[-1]
-    if stress <= low:
+    if stress <= 0.0 or (stress <= low and not left):
         return low / first
     if stress >= high:
         before = table.loading[-2]
         beyond = (stress - high) * (last - before[1]) / (high - before[0]) if table.is_extended else 0.0
         return stress / (last + beyond) if table.is_extended else high / last
-    stresses, strains = zip(*curve, strict=True)
+    stresses, strains = zip((0.0, left), *curve, strict=True)
     return stress / float(np.interp(stress, stresses, strains))
 
 
@@ -308,6 +310,7 @@ PASSES, MOST_PASSES = 4, 60
 """Iterations for lines in water: the weight of a bar depends on where it is; of lines with stress-strain tables, whose
 moduli depend on their tensions (they end where these repeat themselves)."""
 SAME_MODULUS = 1e-12
+LARGEST_CHANGE = math.log(2.0)
 
 
 def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) -> None:
@@ -370,6 +373,7 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
     joints = joint_weights(draft, labels, up)
     places = np.linspace(0.0, 1.0, len(labels))[:, None] * np.array([span, rise])
     last: Floats | None = None
+    moduli, keeps_strain = list[Floats](), any(curve_at_rest(table)[0] for table in bars.tables.values())
     for number in range(MOST_PASSES if bars.tables else PASSES if draft.water else 1):
         try:  # weights in water, with marine growth, depend on the places
             own = weights(draft, catenary, bars, ends[0] + places @ axes)
@@ -384,6 +388,9 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
         bars = bars.secant(line, shape)
         if number >= PASSES and np.allclose(bars.young, before, rtol=SAME_MODULUS, atol=0.0):
             break
+        moduli.append(bars.young)
+        if keeps_strain and len(moduli) == 3:  # where little of the strain is that of the tension they converge slowly
+            bars, moduli = bars._replace(young=extrapolated(*moduli)), []
     for mistake in draft.nodes.add(labels[1:-1], ends[0] + places[1:-1] @ axes, lambda _: place):
         draft.report(mistake)
     give_lengths(draft, catenary, bars, line)
@@ -394,6 +401,15 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
         along = np.array([math.cos(ground.bottom.slope), math.sin(ground.bottom.slope)]) @ axes
         draft.initial_conditions += [(held, place) for held in anchors(labels, ground.holds(line, shape), along)]
     tell(draft, catenary, line, shape, lying)
+
+
+def extrapolated(first: Floats, second: Floats, third: Floats) -> Floats:
+    """Where three moduli lead to whose logarithms differ by less and less (Aitken), at most by a factor of 2 from the
+    last; the last ones of others."""
+    one, other = np.log(second / first), np.log(third / second)
+    ratio = np.divide(other, one, out=np.zeros_like(one), where=one != 0.0)
+    ratio[~((ratio > 0.0) & (ratio < 1.0))] = 0.0
+    return np.asarray(third * np.exp(np.clip(other * ratio / (1.0 - ratio), -LARGEST_CHANGE, LARGEST_CHANGE)))
 
 
 class Laid(NamedTuple):

@@ -90,14 +90,15 @@ def drag_law(card: Card, draft: Draft) -> None:
         row.end(2, "speed, force per length")
         rows.append((row, (row.amount(0, "the speed"), row.amount(1, "the force per length"))))
     law = rising(rows, 0, "speed")
+    lines = {numbers: row.place for row, numbers in rows}
     if law[0][0] > 0.0:
         law = ((0.0, 0.0), *law)
     elif law[0][1] != 0.0:
-        raise Mistake(rows[0][0].place, f"the force at speed 0 must be 0, got {law[0][1]:g}")
+        raise Mistake(lines[law[0]], f"the force at speed 0 must be 0, got {law[0][1]:g}")
     if len(law) < 2:
         raise card.mistake(f"drag law {name} has no force at any speed but 0")
     if law[-1][1] < law[-2][1]:
-        raise Mistake(rows[-1][0].place, "the force decreases at the end of the law", "its last slope is extrapolated")
+        raise Mistake(lines[law[-1]], "the force decreases at the end of the law", "its last slope is extrapolated")
     draft.drag_laws[name] = DragLaw(name, law)
 
 

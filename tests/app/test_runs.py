@@ -13,7 +13,20 @@ import numpy as np
 import pytest
 
 import fem
-from fem.app.scene import GROUPS, MOST_POINTS, group_of, growth, parting_of, scene_of, sketch_of
+from fem.app.scene import (
+    GROUPS,
+    MOST_POINTS,
+    Parting,
+    along,
+    bar_tensions,
+    group_of,
+    growth,
+    parting_of,
+    point_loads,
+    point_masses,
+    scene_of,
+    sketch_of,
+)
 from fem.app.solver import Workplace, last_row, progress_of, verdict_of
 from fem.cli import main
 from fem.lines.pendulums import Pendulum, deck_text
@@ -143,6 +156,54 @@ def test_growth_of_an_exponential_is_its_rate():
     time = np.linspace(0.0, 10.0, 101)
     assert growth(time, np.minimum(1e-9 * np.exp(1.7 * time), 1e-2)) == pytest.approx(1.7)
     assert np.isnan(growth(time, np.zeros(101)))
+
+
+def test_the_time_in_which_two_runs_part_tenfold():
+    """e^(0.5 t) is 10 at ln(10)/0.5 = 4.61."""
+    found = Parting(np.array([0.0, 1.0]), np.array([1e-6, 1.0]), 0.5)
+    assert found.said("s", "m").endswith("1e-06 m at the start, 1 m at most; it grows tenfold in 4.61 s")
+
+
+SKETCH = """*NODE
+1, 0., 0., 0.
+2, 3., 0., 0.
+3, 4., 0., 0.
+*ELEMENT, TYPE=T3D2, ELSET=LINE
+1, 1, 2
+2, 2, 3
+*ELEMENT, TYPE=MASS, ELSET=ONE
+3, 2
+*ELEMENT, TYPE=MASS, ELSET=OTHER
+4, 2
+*MASS, ELSET=ONE
+2.
+*MASS, ELSET=OTHER
+3.
+*REST LENGTH
+1, 2.5
+2, 1.25
+*MATERIAL, NAME=M
+*ELASTIC
+1e3
+*SOLID SECTION, ELSET=LINE, MATERIAL=M
+0.5
+*STEP
+*STATIC
+*CLOAD
+2, 3, -5.
+2, 3, -2.
+2, 1, 4.
+*END STEP
+"""
+
+
+def test_a_sketch_adds_up_what_is_at_a_node_and_knows_what_is_slack():
+    """T = EA (l/L0 - 1), 0.2 of 500 in the first bar; the second is shorter than its rest length. Bars are 2.5 and 1.25
+    long, their middles at 1.25 and 3.125."""
+    model = fem.parse_deck(SKETCH)
+    assert point_masses(model) == {1: 5.0} and point_loads(model) == {1: [4.0, 0.0, -7.0]}
+    assert bar_tensions(model) == pytest.approx([100.0, 0.0])
+    assert along(model, bar_tensions(model)).curves[0][1] == pytest.approx(np.array([[1.25, 100.0], [3.125, 0.0]]))
 
 
 def test_the_last_whole_line_counts(tmp_path):

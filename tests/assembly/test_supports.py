@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import fem
 from fem.assembly.supports import Supports
 from fem.model.curves import Amplitude, Constant, Follow, Ramp
 
@@ -30,3 +31,55 @@ def test_few_dofs_at_few_times_move_as_many_do(after, levels):
         for first, last in ((0, 1), (2, 4), (5, 9)):
             few = supports.prescribed(np.array(dofs, np.int64), times[first:last], after, levels)
             assert np.array_equal(few, whole[:, first:last, dofs])
+
+
+PUSHED = """*NODE
+1, 0., 0., 0.
+2, 1., 0., 0.
+*ELEMENT, TYPE=T3D2, ELSET=BAR
+1, 1, 2
+*MATERIAL, NAME=M
+*ELASTIC
+1e4
+*DENSITY
+1.
+*SOLID SECTION, ELSET=BAR, MATERIAL=M
+1.
+*AMPLITUDE, NAME=ON, TIME=TOTAL TIME
+0., 1., 9., 1.
+*BOUNDARY
+1, 2, 3
+2, 2, 3
+*STEP, NLGEOM
+*DYNAMIC, DIRECT
+0.25, 1.
+*BOUNDARY, TYPE={kind}, AMPLITUDE=ON
+1, 1, 1, {value}
+*END STEP
+*STEP, NLGEOM
+*DYNAMIC, DIRECT
+0.25, 1.
+{again}*END STEP
+"""
+
+
+AGAIN = "*BOUNDARY, TYPE={kind}, AMPLITUDE=ON\n1, 1, 1, {value}\n"
+
+
+@pytest.mark.parametrize("again", ["", AGAIN], ids=["goes on", "repeated"])
+@pytest.mark.parametrize(
+    ("kind", "value", "speeds", "places"),
+    [
+        ("DISPLACEMENT", 0.1, (0.0, 0.0), (0.1, 0.1)),
+        ("VELOCITY", 2.0, (2.0, 2.0), (2.0, 4.0)),
+        ("ACCELERATION", 2.0, (2.0, 4.0), (1.0, 4.0)),
+    ],
+)
+def test_a_support_that_is_driven_goes_on_from_its_place_and_speed(kind, value, speeds, places, again):
+    """By 2 for two seconds, in two steps: 2 t, or 2 t and t^2. Displacements count from the place in the deck."""
+    text = PUSHED.replace("{again}", again).format(kind=kind, value=value)
+    history = fem.run(fem.parse_deck(text))
+    for step, (speed, place) in enumerate(zip(speeds, places, strict=True), 1):
+        last = np.flatnonzero(history.of_step(step))[-1]
+        found = history.of_node(1, "V")[last, 0], history.of_node(1)[last, 0]
+        assert found == pytest.approx((speed, place), rel=1e-12)

@@ -437,3 +437,15 @@ def test_steps_that_only_look_are_left_out_and_named():
     for name in ("calculix", "opensees"):
         (answer,) = fem.compare(parse_deck(DECK.replace(steps, held + steps)), [name], error_bars=False).answers
         assert answer.status == "refused" and "modes, harmonic response" in answer.reason
+
+
+def test_differences_may_be_as_large_as_both_bars_and_a_repeated_instant_counts_by_its_last_row():
+    """Ours with a bar of 0.2, theirs with 0.3: 0.45 is within, 0.55 is not. A step begins with a row of its own."""
+    answer = CodeAnswer("opensees", "done", "", ("T_e1",), np.array([[0.0, 1.0], [1.0, 7.0], [1.0, 1.45], [2.0, 1.55]]))
+    time, ours = np.array([0.0, 1.0, 2.0]), np.ones((3, 1))
+    values = {"opensees": answer.at(["T_e1"], time)}
+    assert values["opensees"][:, 0].tolist() == [1.0, 1.45, 1.55]
+    found = Comparison(
+        ("T_e1",), time, ours, np.full((3, 1), 0.2), (answer,), values, {"opensees": np.full((3, 1), 0.3)}
+    )
+    assert found.within("opensees", 0, found.apart("opensees")[:, 0]) == pytest.approx(2.0 / 3.0)

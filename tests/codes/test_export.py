@@ -15,8 +15,9 @@ import fem
 from fem.cli import main
 from fem.codes.export import CODES, FEATURES, Writing, files_for, forms_of
 from fem.codes.from_moordyn import convert
-from fem.codes.twin import points_of, twin_of
+from fem.codes.twin import DIFFERENCES, points_of, times_of, twin_of
 from fem.deck import parse_deck, read_deck
+from fem.lines.hanging import green_stretch, log_stretch
 from fem.model import PARTS, Amplitude
 from fem.model.curves import Follow
 from fem.model.mesh import BARS, KINDS, REEVED
@@ -123,6 +124,22 @@ def test_calculix_deck_of_a_shipped_deck(name):
     assert 0.0 < np.abs(apart).max() < limit
 
 
+@pytest.mark.parametrize(("name", "stretched"), [("GREEN", green_stretch), ("LOG", log_stretch)])
+def test_a_strain_that_other_codes_do_not_have_is_noted_with_its_difference(name, stretched):
+    """(s^2 - 1) s/2 = e + 1.5 e^2 and ln(s)/s = e - 1.5 e^2, to second order in e = s - 1."""
+    load = np.array([1e-4])
+    elongation = stretched(load) - 1.0
+    assert (load - elongation) / elongation**2 == pytest.approx([DIFFERENCES[name]], rel=1e-3)
+    text = decks.deck(*decks.SWING, decks.moves("", 0.3, 1.0)).replace("STRAIN=ENGINEERING", f"STRAIN={name}")
+    _, notes = files_for("opensees", parse_deck(text))
+    assert notes[0] == f"strain: {name} in the deck, elongation over length here; forces differ by 1.5 times the strain"
+
+
+def test_increments_that_divide_their_step_leave_none_of_no_length():
+    """2.1/0.3 is 7.000000000000001."""
+    assert times_of(2.0, 2.1, 0.3) == pytest.approx(np.linspace(2.0, 4.1, 8), rel=1e-15)
+
+
 def test_opensees_weighs_the_end_of_an_increment():
     """Chung & Hulbert (1993) weigh its start, by (2 rho - 1)/(rho + 1) the inertia and by rho/(rho + 1) the forces."""
     text = SWING.format(cable="").replace(
@@ -208,6 +225,24 @@ def test_beams_of_abaqus_are_read_back():
         assert "*BEAM GENERAL SECTION, SECTION=GENERAL, ELSET=LINE, DENSITY=7" in text
         assert not re.search("SKT|SM|COUPLING|STRAIN=|MASS=", text)
         assert np.abs(fem.run(parse_deck(text)).u - fem.run(model).u).max() < 1e-9
+
+
+def test_a_round_beam_has_its_first_axis_across_all_bars_in_abaqus():
+    """n1 along a bar is no direction of its section."""
+    text = BEAMS.format(flag="", numbers="1., 0.01, 0., 0.01, 0.02")
+    lines = files_for("abaqus", parse_deck(text))[0]["deck_abaqus.inp"].splitlines()
+    n1 = np.array(lines[2 + next(k for k, line in enumerate(lines) if "BEAM GENERAL" in line)].split(","), float)
+    for way in ([1.0, 0.2, 0.0], [1.0, 0.0, 0.3]):
+        assert abs(n1 @ way) < 0.5 * np.linalg.norm(way)
+
+
+def test_loads_that_end_with_their_step_are_removed_in_calculix():
+    """It keeps those of the step before unless it is told otherwise."""
+    loaded = decks.moves("*CLOAD\n2, 1, 5.\n"), decks.moves("").replace("*NODE PRINT", "*CLOAD, OP=NEW\n*NODE PRINT", 1)
+    text = files_for("calculix", parse_deck(decks.deck(*decks.SWING, *loaded)))[0]["deck_calculix.inp"]
+    first, second = text.split("*STEP")[1:]
+    assert re.search(r"^\*CLOAD, OP=NEW, AMPLITUDE=\w+\n2, 1, 5", first, re.M)
+    assert re.search(r"^\*CLOAD, OP=NEW\n\*", second, re.M) and second.count("CLOAD") == 1
 
 
 @pytest.mark.parametrize(

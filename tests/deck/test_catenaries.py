@@ -342,3 +342,70 @@ def test_a_line_with_a_table_is_laid_in_equilibrium(strain: str, length: float) 
         found = float(history.of_element(bar, "S")[-1])
         assert found == pytest.approx(np.interp(float(history.of_element(bar, "E")[-1]), strains, stresses), rel=1e-9)
         assert found > 0.0
+
+
+STRETCHED_BEFORE = """*NODE
+1, 0., 0., 0.
+11, 100., 0., 20.
+*NGEN, LINE=CATENARY
+1, 11, 1, {length}
+*ELEMENT, TYPE=T3D2
+1, 1, 2
+*ELGEN, ELSET=LINE
+1, 10
+*MATERIAL, NAME=M
+*UNIAXIAL, LARGEST STRESS=5e5
+*LOADING DATA, TYPE=PERMANENT DEFORMATION
+0., 0.
+2e5, 0.03
+1e6, 0.1
+*UNLOADING DATA, DEFINITION={unloading}
+*DENSITY
+{density}
+*NO COMPRESSION
+*SOLID SECTION, ELSET=LINE, MATERIAL=M, STRAIN=ENGINEERING
+1.
+*BOUNDARY
+1, 1, 3
+11, 1, 3
+*STEP, NLGEOM, AMPLITUDE=STEP
+*STATIC
+*DLOAD
+, GRAV, 9.81, 0., 0., -1.
+*END STEP
+"""
+
+
+@pytest.mark.parametrize(
+    ("unloading", "modulus", "length", "density"),
+    [
+        ("INTERPOLATED CURVE\n0., 0.04\n1e6, 0.1", 5e5 / 0.03375, 98.0, 50.0),
+        ("INTERPOLATED CURVE\n0., 0.04\n1e6, 0.1", 5e5 / 0.03375, 101.0, 50.0),
+        ("SHIFTED CURVE\n0., 0.\n2e5, 0.002\n1e6, 0.01", 1e8, 96.95, 5.0),
+    ],
+)
+def test_a_line_with_a_permanent_strain_is_laid_below_its_largest_stress(unloading, modulus, length, density):
+    """From a strain of 0.05625 at 5e5 (a line from 2e5, 0.03 to 1e6, 0.1) it unloads along a straight one: to 0.04/0.1
+    of that strain, or by 1e8. The second line is longer than the distance of its ends with that strain only; nearly all
+    strain of the third, which is taut, is permanent. Statics find all three at rest."""
+    text = STRETCHED_BEFORE.format(unloading=unloading, length=length, density=density)
+    history = fem.run(fem.parse_deck(text))
+    assert np.abs(history.u).max() < 1e-8
+    for bar in (1, 5, 10):
+        strain, tension = (history.of_element(bar, name)[-1] for name in ("E", "T"))
+        assert 0.0 < tension < 5e5 and tension == pytest.approx(5e5 + modulus * (strain - 0.05625), rel=1e-6)
+
+
+def test_everything_that_hangs_on_a_node_or_is_gone_from_the_first_step_on_counts_once():
+    """Two masses at one node add up; half of the buoyancy is M = 0.5; a load that step 1 takes off is not there."""
+    masses = "*ELEMENT, TYPE=MASS, ELSET=BOBS\n51, 6\n52, 6\n*MASS, ELSET=BOBS\n40.\n"
+    marine = "*AQUA\n-100., 60., 9.81, 1025.\n*NONSTRUCTURAL MASS, ELSET=LOWER, UNITS=MASS PER LENGTH, NAME=ICE\n7.\n"
+    loads = "LINE, PB, 0.5, 0.08\nBOBS, GRAV, 9.81, 0., 0., -1.\n*MODEL CHANGE, TYPE=NONSTRUCTURAL MASS, REMOVE\nICE\n"
+    text = (
+        deck(TWO).replace("*BOUNDARY", masses + marine + "*BOUNDARY", 1).replace("*NODE PRINT", loads + "*NODE PRINT")
+    )
+    history = run_text(text)
+    assert np.abs(history.u[-1]).max() < 1e-6
+    carried = -sum(history.of_node(node, "RF")[-1, 2] for node in (1, 21))
+    lift = 0.5 * 1025 * 9.81 * np.pi / 4 * 0.08**2 * (80 + 35)
+    assert -carried == pytest.approx(9.81 * (30 * 0.5 * 80 + 8 * 0.25 * 35 + 2 * 40) - lift, rel=1e-6)

@@ -26,6 +26,15 @@ def test_a_wind_has_abaqus_defaults():
     assert (model.wind.speeds, model.wind.direction, model.wind.power) == ((1.0, 1.0), (1.0, 0.0), 1.0 / 7.0)
 
 
+@pytest.mark.parametrize(("stated", "length"), [("", 1200.0), ("1200.", 1200.0), ("3937.", 3937.0), ("150.", 1200.0)])
+def test_the_length_of_davenport_may_be_in_feet(stated, length):
+    """1200 m are 3937 ft; another length does not count, which is told."""
+    card = "*WIND, TYPE=DAVENPORT, SEED=1, DURATION=100, CUTOFF=1\n1.2, 10, 20\n0.1, , , {}\n"
+    model = parse_deck(HEAD + card.format(stated) + "*STEP\n*STATIC\n*END STEP\n")
+    assert model.wind is not None and model.wind.gusts.length == (length,) * 3
+    assert any("does not count" in text for text in model.notices) == (stated == "150.")
+
+
 def test_a_drag_law_begins_at_nothing():
     model = parse_deck(HEAD + "*DRAG LAW, NAME=F\n2, 9\n1, 3\n*STEP\n*STATIC\n*END STEP\n")
     assert model.drag_laws["F"].rows == ((0.0, 0.0), (1.0, 3.0), (2.0, 9.0))
@@ -39,6 +48,13 @@ def test_blank_fields_of_loads_are_defaults():
     assert (inertia.coefficient, inertia.added, inertia.added_along) == (2.0, 1.0, 0.5)
     assert (lift.kind, lift.diameter, lift.is_current) == ("PB", 0.1, False)
     assert any("the acceleration of a varying current" in text for text in model.notices)
+
+
+def test_the_amplitude_of_a_load_takes_the_place_of_that_of_the_current():
+    aqua = "*AMPLITUDE, NAME=EBB, TIME=TOTAL TIME\n0, 1\n*AQUA, AMPLITUDE=EBB\n-9, 0, 9.81, 1025\n1, 0, 0, 0\n"
+    loads = "*DLOAD\nBARS, FDD, , 0.1, 1.2\nBARS, FDT, , 0.1, 0.3, , , TIDE\n"
+    model = parse_deck(HEAD + aqua + DYNAMIC.format("", loads))
+    assert [load.streams for load in model.steps[0].fluid_loads] == [("EBB", None), ("TIDE", None)]
 
 
 @pytest.mark.parametrize(("given", "expected"), [("", "PARABOLIC"), (", EXTRAPOLATION=NO", "NO")])

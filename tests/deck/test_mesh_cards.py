@@ -67,6 +67,17 @@ def test_elgen_rows_and_layers() -> None:
     assert ends[mesh.element_labels.tolist().index(62)].tolist() == [113, 114]
 
 
+def test_elgen_counts_nodes_and_elements_by_their_own_increments() -> None:
+    """a in a row, b rows, c layers: nodes rise by 2 a + 20 b + 50 c, elements by a + 10 b + 100 c."""
+    cards = "*NODE\n101, 0, 1\n299, 3, 2\n*NGEN\n101, 299\n*ELEMENT, TYPE=T3D2\n7, 103, 104\n"
+    mesh = parse(cards + "*ELGEN, ELSET=BARS\n7, 3, 2, 1, 2, 20, 10, 2, 50, 100\n").mesh
+    found = dict(zip(mesh.element_labels.tolist(), mesh.node_labels[mesh.element_nodes].tolist(), strict=True))
+    places = [(a, b, c) for a in range(3) for b in range(2) for c in range(2)]
+    expected = {7 + a + 10 * b + 100 * c: 103 + 2 * a + 20 * b + 50 * c for a, b, c in places}
+    assert {label: found[label] for label in expected} == {label: [node, node + 1] for label, node in expected.items()}
+    assert sorted(mesh.element_labels[mesh.element_sets["BARS"]].tolist()) == sorted({1, 2, *expected})
+
+
 def test_sets_mix_labels_ranges_and_names() -> None:
     mesh = parse("*NSET, NSET=A, GENERATE\n1, 3, 2\n*NSET, NSET=B\na, 2,\n3\n*NSET, NSET=B\n2\n").mesh
     assert mesh.node_sets["A"].tolist() == [0, 2]

@@ -135,6 +135,10 @@ def test_mass() -> None:
             "*AMPLITUDE, NAME=A, DEFINITION=PERIODIC\n2, 6.28, 0.1, 5\n1, 2, 3, 4\n",
             Amplitude("A", "PERIODIC", omega=6.28, start=0.1, mean=5, fourier=((1, 2), (3, 4))),
         ),
+        (
+            "*AMPLITUDE, NAME=A, DEFINITION=SWEEP\n3, 7, 1.5\n",  # a sine from rest on
+            Amplitude("A", "SWEEP", omega=3, omega_end=7, duration=1.5, fourier=((0, 1),)),
+        ),
     ],
 )  # fmt: skip
 def test_amplitudes(card: str, expected: Amplitude) -> None:

@@ -260,6 +260,12 @@ def test_outputs() -> None:
     )
 
 
+def test_generated_time_points_take_their_end_in() -> None:
+    """0.3/0.1 is 2.9999999999999996; where the increment does not divide, the last is before the end."""
+    found = parse("*TIME POINTS, NAME=TP, GENERATE\n0., 0.3, 0.1\n0.5, 1., 0.2\n").time_points["TP"]
+    assert found == pytest.approx((0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9))
+
+
 def test_bare_output_asks_for_the_defaults() -> None:
     field, history = "*OUTPUT, FIELD, VARIABLE=PRESELECT, FREQUENCY=10\n", "*OUTPUT, HISTORY, VARIABLE=PRESELECT\n"
     for cards in (field + history, history + field):

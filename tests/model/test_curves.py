@@ -10,7 +10,7 @@ from scipy.integrate import quad
 
 from fem.errors import ModelError
 from fem.model import Amplitude
-from fem.model.curves import Constant, Follow, Ramp, evaluate
+from fem.model.curves import Constant, Follow, Ramp, evaluate, live_ones, points_of_waves
 
 POINTS = ((0.0, 1.0), (0.7, -2.0), (1.0, 3.0), (2.5, 0.5))
 CURVES = {
@@ -87,6 +87,18 @@ def test_derivatives_of_sweeps(curve, time):
     assert evaluate(curve, at)[0] == pytest.approx(0.7 + wave, abs=1e-10)
 
 
+@pytest.mark.parametrize(
+    ("curve", "phase", "change"),
+    [(SWEEPS[0], 5.0 * 1.5, 4.0 / 1.5), (SWEEPS[1], 4.0 * 1.5 / np.log(7 / 3), 7.0 * np.log(7 / 3) / 1.5)],
+    ids=["linear", "logarithmic"],
+)
+def test_the_end_of_a_sweep_belongs_to_it_unless_asked_for_after(curve, phase, change):
+    """p'' (0.3 cos p - sin p) of the second derivative: the frequency is constant from there on. 2.0 with round-off."""
+    for at in (2.0, 2.0 - 1e-14, 2.0 + 1e-14):
+        before, after = (evaluate(curve, np.array([at]), 2, after=which)[0] for which in (False, True))
+        assert before - after == pytest.approx(change * (0.3 * np.cos(phase) - np.sin(phase)), rel=1e-9)
+
+
 @pytest.mark.parametrize("shape", [False, True])
 def test_a_sweep_between_equal_frequencies_is_periodic(shape):
     sweep = Follow(Amplitude("A", "SWEEP", **{**SWEEP, "omega_end": 3.0}, is_logarithmic=shape), 0.1)
@@ -96,6 +108,30 @@ def test_a_sweep_between_equal_frequencies_is_periodic(shape):
         for after in (False, True):
             expected = evaluate(wave, time, order, after)
             assert evaluate(sweep, time, order, after) == pytest.approx(expected, abs=1e-12 * 3.0**order * 30)
+
+
+@pytest.mark.parametrize("shape", [False, True])
+@pytest.mark.parametrize("last", [7.0, 1.5, 3.0])
+def test_eight_points_follow_each_wave_of_a_sweep(shape, last):
+    """The phase is the integral of the frequency, which rises or falls for 1.5 and then stays."""
+    sweep = Amplitude("A", "SWEEP", **{**SWEEP, "omega_end": last}, is_logarithmic=shape)
+    points = points_of_waves(sweep, 6.0)
+
+    def frequency(t):
+        part = min(t / 1.5, 1.0)
+        return 3.0 * (last / 3.0) ** part if shape else 3.0 + (last - 3.0) * part
+
+    phases = [quad(frequency, 0.0, t - 0.4, points=[1.5])[0] for t in (*points, 6.0)]
+    assert phases[:-1] == pytest.approx(np.pi / 4 * np.arange(len(points)), abs=1e-9)
+    assert phases[-1] - phases[-2] <= np.pi / 4 + 1e-9
+
+
+def test_eight_points_follow_the_shortest_wave_that_counts():
+    """The third harmonic is 6 % of all, the fourth 4 %: 1/0.4 s over 3 and 8."""
+    fourier = ((90.0, 0.0), (0.0, 0.0), (0.0, 6.0), (4.0, 0.0))
+    wave = Amplitude("A", "PERIODIC", omega=0.8 * np.pi, start=0.2, fourier=fourier)
+    assert points_of_waves(wave, 0.65) == pytest.approx(0.2 + 2.5 / 24 * np.arange(5))
+    assert not len(points_of_waves(wave, 0.2))
 
 
 def test_a_sweep_has_no_integral():
@@ -113,6 +149,15 @@ def test_derivative_at_a_break_belongs_to_the_segment_before_unless_asked_for_af
     assert evaluate(CURVES["periodic"], start, 1)[0] == 0.0
     assert evaluate(CURVES["periodic"], start)[0] == pytest.approx(1.7)
     assert evaluate(CURVES["periodic"], start - 1e-9)[0] == pytest.approx(0.7)
+
+
+def test_a_smooth_step_is_the_quintic_of_abaqus():
+    """x^3 (10 - 15 x + 6 x^2), by its manual: no velocity or acceleration at its ends, 53/512 after a quarter."""
+    curve = Follow(Amplitude("A", "SMOOTH STEP", points=((1.0, 3.0), (3.0, -1.0))), 0.0)
+    assert evaluate(curve, np.array([1.0, 1.5, 2.0, 3.0])) == pytest.approx([3.0, 3.0 - 4.0 * 53 / 512, 1.0, -1.0])
+    for order in (1, 2):
+        assert evaluate(curve, np.array([1.0]), order, after=True) == pytest.approx([0.0], abs=1e-12)
+        assert evaluate(curve, np.array([3.0]), order) == pytest.approx([0.0], abs=1e-12)
 
 
 @given(coefficients=st.tuples(*[st.floats(-3.0, 3.0)] * 4), times=st.sets(st.integers(0, 200), min_size=4))
@@ -134,3 +179,17 @@ def test_times_that_carry_round_off_are_at_the_break_that_they_miss(before, is_a
     curve = Follow(Amplitude("A", points=POINTS), 0.0)
     slope = evaluate(curve, np.array([0.7 - before]), 1, after=True)[0]
     assert slope == pytest.approx(5.0 / 0.3 if is_at_it else -3.0 / 0.7)
+
+
+def test_what_a_program_sets_is_integrated_twice_from_the_start_of_the_step():
+    """An acceleration of 2 until t = 1, then of -3: v and x of the school book, also across a later start of a step."""
+    live = live_ones({"A": 2.0})["A"]
+    live.begin(0.4)
+    live.hold(1.0, -3.0)
+    at, speed, way = np.array([1.0, 1.5]), 2.0 * 0.6, 0.5 * 2.0 * 0.6**2
+    assert evaluate(live, at, -1, since=0.4) == pytest.approx([speed, speed - 3.0 * 0.5], rel=1e-14)
+    assert evaluate(live, at, -2, since=0.4) == pytest.approx([way, way + 0.5 * speed - 1.5 * 0.5**2], rel=1e-14)
+    live.begin(1.5)
+    at = np.array([1.5, 2.5])
+    assert evaluate(live, at, -1, since=1.5) == pytest.approx([0.0, -3.0], abs=1e-14)
+    assert evaluate(live, at, -2, since=1.5) == pytest.approx([0.0, -1.5], abs=1e-14)

@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import quad
 
 from fem.errors import ModelError
-from fem.model.gusts import FINER, Gusts, gusts_at
+from fem.model.gusts import FINER, Gusts, Velocities, gusts_at
 from fem.model.surroundings import Wind, split_mix
 
 U = 20.0
@@ -136,3 +136,13 @@ def test_gusts_are_right_handed_along_the_mean_wind():
         across = replace(wind, direction=(0.0, 1.0 if up == 2 else -1.0))
         expected = np.stack(turn(*np.moveaxis(table, 2, 0)), axis=2)
         assert gusts_at(across, up, np.zeros((1, 3)), 0.0) == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_measured_wind_takes_the_place_of_the_mean_wind_above_the_still_level():
+    """What is added is the record less (height/10)^0.2 of 8 m/s, heights from a level of 5 on; nothing below it."""
+    measured = Velocities(np.tile([9.0, 1.0, 0.5], (1, 4, 1)), 0.5, np.zeros((1, 3)))
+    wind = Wind(1.2, 10.0, (8.0, 0.0), power=0.2, gusts=measured)
+    places = np.array([[0.0, 0.0, 15.0], [0.0, 0.0, 45.0], [0.0, 0.0, 2.0]])
+    found = gusts_at(wind, 2, places, 5.0)
+    assert found[:, 0, 0] == pytest.approx([1.0, 9.0 - 8.0 * 4.0**0.2, 9.0])
+    assert found[:, 2, 1:] == pytest.approx(np.tile([1.0, 0.5], (3, 1)))

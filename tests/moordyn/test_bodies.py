@@ -87,6 +87,8 @@ def test_deck_of_bodies(tmp_path: Path) -> None:
     fluid = {(each.target, each.kind): each for each in model.steps[1].fluid_loads}
     along = fluid["ROD2_MEMBER2", "FDT"].coefficient
     assert along * np.pi * 0.5 * 2.0 == pytest.approx(2 * 1.1 * np.pi / 4 * 0.5**2)  # CdEnd of both end faces
+    ends = fluid["ROD2_MEMBER2", "FI"].added_along * np.pi / 4 * 0.5**2 * 2.0
+    assert ends == pytest.approx(0.6 * np.pi / 6 * 0.5**3)  # CaEnd of two half spheres
     stick = fluid["BODY1_DRAG0", "FDD"].coefficient, fluid["BODY1_DRAG0", "FDT"].coefficient * np.pi
     assert stick == pytest.approx((1.5, 1.5))
 
@@ -112,3 +114,21 @@ def test_what_is_refused(tmp_path: Path, changes: dict[str, str], place: str, me
     with pytest.raises(DeckError, match=message.replace("|", r"\|")) as refused:
         convert(file_of(tmp_path, **changes), tmp_path / "deck.inp")
     assert place in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "again", "place", "message"),
+    [
+        ("can           0.5", "can           0.7      100       0.8    1.0     1.1      0.6", 10, "the rod type can"),
+        ("1    Free ", "1    Fixed       0  0  -20 0  90 0", 14, "the body 1"),
+        ("2    can ", "1    can      Fixed       0     0     0     0     0     2    3        -", 19, "the rod 1"),
+    ],
+)
+def test_what_is_defined_twice_is_refused_at_the_second_line(tmp_path, old, again, place, message):
+    path = file_of(tmp_path)
+    lines = path.read_text().splitlines()
+    lines.insert(1 + next(k for k, line in enumerate(lines) if line.startswith(old)), again)
+    path.write_text("\n".join(lines))
+    with pytest.raises(DeckError, match=f"{message} is defined twice") as caught:
+        read(path)
+    assert caught.value.problems[0].line == place

@@ -175,6 +175,7 @@ def test_what_nothing_uses_is_left_out_by_name(tmp_path, capsys) -> None:
         ("2         80 ", "2         -8 ", (25, 37), "the natural length must be positive, got -8"),
         ("45        6 ", "45        .5", (26, 47), "a whole number of at least 1"),
         ("7     Connect ", "6     Connect ", (21, 1), "the point 6 is defined twice"),
+        ("3     rope ", "2     rope ", (27, 1), "the line 2 is defined twice"),
         ("1000.0 ", "heavy  ", (36, 1), "expected WtrDnsty, a number, got 'heavy'"),
         ("- LINES -", "- ROPES -", (1, 1), "no lines in it"),
     ],

@@ -10,6 +10,8 @@ import pytest
 
 import fem
 from fem.cli import main
+from fem.codes.moordyn_files import FileRow, point
+from fem.codes.moordyn_water import profile, recorded
 
 TAUT = """----- MoorDyn Input File -----
 a taut vertical line
@@ -262,3 +264,44 @@ def test_types_of_like_names_stay_apart(tmp_path: Path) -> None:
     sets = fem.read_deck(tmp_path / "line.inp").mesh.element_sets
     assert len(sets["TYPE_RO_PE"]) == len(sets["TYPE_RO_PE_2"]) == 5
     assert not set(sets["TYPE_RO_PE"]) & set(sets["TYPE_RO_PE_2"])
+
+
+def test_waves_of_a_record_are_its_surface_whenever_it_begins(tmp_path: Path) -> None:
+    """Two waves, the shortest that 21 samples hold among them, from t = 5 on: cos(-omega t + phase) add up to it."""
+    times, dt = 5.0 + 0.5 * np.arange(22), 0.5
+    omegas = 2.0 * np.pi / (21 * dt) * np.array([3, 10])
+    surface = 1.5 * np.cos(omegas[0] * times + 0.4) + 0.5 * np.cos(omegas[1] * times - 1.1)
+    path = tmp_path / "wave_elevation.txt"
+    path.write_text(
+        "".join(f"{time!r} {height!r}\n" for time, height in zip(times.tolist(), surface.tolist(), strict=True))
+    )
+    waves, notices = recorded(path, "the test takes the waves", None, dt, 0.0)
+    assert [wave.omega for wave in waves] == pytest.approx(omegas) and not notices
+    found = sum(wave.amplitude * np.cos(wave.phase - wave.omega * times) for wave in waves)
+    assert found == pytest.approx(surface, abs=1e-9)
+
+
+def test_depths_of_a_current_count_downwards_with_any_sign() -> None:
+    """MoorDyn-F has them as depths or as heights; elevations rise in a deck."""
+    text = "z-depth x-current y-current\n(m) (m/s) (m/s)\n0 1.0 0.0\n20 0.5 0.1\n-100 0.0 0.2\n--- END ---\n"
+    rows = [FileRow("f", at, line, tuple(line.split())) for at, line in enumerate(text.splitlines(), 1)]
+    assert profile(rows) == ((-100.0, 0.0, 0.2, 0.0), (-20.0, 0.5, 0.1, 0.0), (0.0, 1.0, 0.0, 0.0))
+
+
+def test_the_drag_of_a_point_acts_in_all_directions_on_the_bars_beside_it(tmp_path: Path) -> None:
+    """0.7 m2 on two bars of 4.99 m: d l Cd across and pi d l Ct along, beside that of the line, Cd = 1.2."""
+    deck = imported(tmp_path, area="0.7")
+    found = re.findall(r"^(\d+), (FD[DT]), 1., 0.05, (.*)$", deck, re.M)
+    areas = {"FDD": 0.05 * 4.99, "FDT": np.pi * 0.05 * 4.99}
+    assert sorted({bar for bar, *_ in found}) == ["1005", "1006"] and len(found) == 4
+    for _, kind, coefficient in found:
+        own = float(coefficient) - (1.2 if kind == "FDD" else 0.0)
+        assert own * areas[kind] == pytest.approx(0.35, rel=1e-9)
+
+
+def test_points_of_old_files_have_forces_before_their_drag() -> None:
+    """Version 1: Node Type X Y Z M V FX FY FZ CdA Ca."""
+    text = "4 Connect 1 2 -3 50 0.1 7 8 9 1.5 0.4"
+    found = point(FileRow("f", 1, text, tuple(text.split())), {})
+    assert (found.mass, found.volume, found.force) == (50.0, 0.1, (7.0, 8.0, 9.0))
+    assert (found.drag_area, found.added) == (1.5, 0.4)

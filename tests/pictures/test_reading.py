@@ -106,6 +106,13 @@ def test_extremes_of_columns_with_gaps() -> None:
     assert extremes(rows, 1) is rows
 
 
+def test_rows_behind_the_last_whole_group_are_all_kept() -> None:
+    """A peak in the tail of 47 rows in groups of 20."""
+    rows = np.column_stack([np.arange(47.0), np.zeros(47)])
+    rows[44, 1] = 9.0
+    assert extremes(rows, 20)[-7:].tolist() == rows[40:].tolist()
+
+
 # ------------------------------------------------------------------------------------------------ fields
 def test_the_reader_gives_back_what_the_writer_wrote(tmp_path: Path) -> None:
     model = fem.read_deck(Path(__file__).parents[2] / "inputs" / "springs_dashpots.inp")

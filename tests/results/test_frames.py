@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fem
-from fem.runs.frames import si_unit
+from fem.runs.frames import Exchange, exchanged, si_unit
 from tests.sweeping.swings import write_swing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -112,3 +112,15 @@ def test_a_heading_stays_text(tmp_path):
     deck.write_text("*HEADING\n<script>alert(1)</script>\n" + deck.read_text())
     html = fem.run(deck)._repr_html_()
     assert "<script" not in html and "&lt;script&gt;" in html
+
+
+def test_energy_exchanged_is_the_largest_change_within_a_step():
+    """Kinetic, strain, potential, work: 3 J in the first step, 5 J in the second, though work differs by 100 J between
+    them; rows may come in parts."""
+    first = np.array([[0.0, 2.0, 9.0, 0.0], [1.0, 1.0, 6.0, 0.0], [0.0, 2.0, 9.0, 0.0]])
+    second = np.array([[0.0, 2.0, 9.0, 100.0], [4.0, 7.0, 9.0, 101.0], [0.0, 2.0, 9.0, 100.0]])
+    assert exchanged(np.array([1, 1, 1, 2, 2, 2]), np.concatenate([first, second])) == 5.0
+    found = Exchange()
+    for part in (second[:1], second[1:2], second[2:]):
+        found.add(part)
+    assert found.largest == 5.0

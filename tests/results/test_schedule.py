@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fem.errors import ModelError
 from fem.model import Dynamic, Frequency, OutputRequest, Step
-from fem.runs.schedule import MAX_FIELDS, NEVER, Cadence, Schedule
+from fem.runs.schedule import MAX_FIELDS, NEVER, Cadence, Schedule, instants_of
 from tests.results.synthetic import chain, with_outputs
 
 NO_ENERGIES = OutputRequest("ENERGY PRINT", every=0)
@@ -92,6 +92,12 @@ def test_intervals_that_do_not_divide_the_step_have_its_end() -> None:
     schedule = Schedule(with_outputs(OutputRequest("NODE PRINT", interval=0.4), NO_ENERGIES), 0, 0.0, 10)
     due = schedule.rows_due(np.arange(11), 0.1 * np.arange(11), True)
     assert np.flatnonzero(due).tolist() == [0, 4, 8, 10]
+
+
+def test_intervals_that_divide_a_step_but_for_round_off_have_its_end_among_them() -> None:
+    """0.3/0.1 is 2.9999999999999996."""
+    found = instants_of(OutputRequest("NODE PRINT", interval=0.1), chain(), 0.3)
+    assert found is not None and found.tolist() == pytest.approx([0.0, 0.1, 0.2, 0.3])
 
 
 def test_more_instants_than_a_run_has_room_for() -> None:

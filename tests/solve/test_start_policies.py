@@ -108,3 +108,39 @@ def test_ropes_beside_a_rod_do_not_take_up_velocities_that_would_stretch_it(impa
     text = text.replace("0.01, 0.02\n", f"0.01, 0.02\n*CONTROLS, IMPACT={impact}\n")
     with pytest.raises(fem.ModelError, match="element 1 is inextensible, but the initial velocities"):
         run_text(text)
+
+
+SLOWED = """*NODE, NSET=ALL
+1, 0., 0., 0.
+2, 1., 0., 0.
+3, 2.5, 0., 0.
+*ELEMENT, TYPE=T3D2, ELSET=BARS
+1, 1, 2
+2, 2, 3
+*MATERIAL, NAME=M
+*ELASTIC
+1e4
+*DENSITY
+3.
+*DAMPING, ALPHA=0.5
+*SOLID SECTION, ELSET=BARS, MATERIAL=M, MASS={mass}
+1.
+{tie}*BOUNDARY
+1, 1, 3
+*INITIAL CONDITIONS, TYPE=VELOCITY
+2, 2, 0.3
+3, 2, {second}
+3, 3, -0.2
+*STEP, NLGEOM
+*DYNAMIC, DIRECT
+1e-3, 1e-3
+*END STEP
+"""
+
+
+@pytest.mark.parametrize("mass", ["LUMPED", "CONSISTENT"])
+@pytest.mark.parametrize(("tie", "second"), [("", "0.7"), ("*EQUATION\n2\n3, 2, 1., 2, 2, -2.\n", "0.6")])
+def test_damping_by_mass_slows_all_from_the_start(mass, tie, second):
+    """Across bars at rest, C = alpha M: a(0) = -alpha v(0) whatever M is, also where 3 moves twice as far as 2."""
+    history = fem.run(fem.parse_deck(SLOWED.format(mass=mass, tie=tie, second=second)))
+    assert history.a[0] == pytest.approx(-0.5 * history.v[0], abs=1e-12) and np.abs(history.v[0]).max() == float(second)
