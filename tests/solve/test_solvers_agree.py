@@ -26,7 +26,7 @@ INPUTS = [
     pytest.param(path, id=path.stem, marks=pytest.mark.long if path.stem in SLOW else ())
     for path in sorted((Path(__file__).resolve().parents[2] / "inputs").glob("*.inp"))
 ]
-SOME_INCREMENTS = 100
+SOME_INCREMENTS = 200
 """Decks with more are cut short by INC=, which ends them with exit code 3 and the motion so far."""
 LIBRARIES = [
     "SUPERLU",
