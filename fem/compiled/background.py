@@ -13,6 +13,7 @@ import math
 import os
 import pickle
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -30,6 +31,8 @@ NICENESS = 5
 """Priority: a third of the weight of a run, so that on a busy machine the run has precedence over the compiler."""
 LOOK_EVERY = 0.05
 """Seconds between two checks whether machine code is ready."""
+ENDS_WITHIN = 5.0
+"""Seconds in which the process should have ended with its own."""
 
 
 class Background:
@@ -71,10 +74,16 @@ class Background:
         return True
 
     def end(self) -> None:
-        """Ends the process: machine code is no longer needed."""
-        if self.process is not None:
-            self.process.terminate()
-            self.process.wait()
+        """Ends the process: machine code is no longer needed. A signal that the system hands to another of its threads
+        does not wake the first one, which waits: it gets another one, and is killed at last; its own end with their
+        stdin."""
+        if self.process is None:
+            return
+        for stop in (self.process.terminate, self.process.terminate, self.process.kill):
+            stop()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(ENDS_WITHIN)
+                return
 
 
 compiler = Background()

@@ -341,6 +341,22 @@ def test_machine_code_goes_on_from_what_python_functions_kept(tmp_path: Path, mo
     assert counts[0].tolist() == counts[1].tolist()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="sends signals")
+@pytest.mark.parametrize("deaf", ["once", "always"])
+def test_a_process_that_does_not_hear_a_signal_is_ended(deaf: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "ENDS_WITHIN", 0.5)
+    again = "signal.SIG_DFL" if deaf == "once" else "signal.SIG_IGN"
+    code = f"import signal, time; signal.signal(signal.SIGTERM, lambda *_: signal.signal(signal.SIGTERM, {again}))\n"
+    code += "print('ready', flush=True)\nwhile True: time.sleep(0.1)"
+    process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout is not None and process.stdout.readline() == b"ready\n"
+    compiler = background.Background()
+    compiler.process = process
+    compiler.end()
+    assert process.poll() == (-signal.SIGTERM if deaf == "once" else -signal.SIGKILL)
+    process.communicate()
+
+
 @pytest.mark.long_cases("2")
 @linux
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
