@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from fem.errors import DeckError, Problem
 
@@ -276,25 +276,28 @@ class Moorings:
         return default
 
 
+Key = TypeVar("Key")
+Entry = TypeVar("Entry")
+
+
+def unique(what: str, entries: Iterable[tuple[FileRow, Key, Entry]]) -> dict[Key, Entry]:
+    """Entries by their keys. DeckError: two of them have the same, at the row of the second."""
+    found: dict[Key, Entry] = {}
+    for row, key, entry in entries:
+        if key in found:
+            raise row.error(f"the {what} {row.words[0]} is defined twice")
+        found[key] = entry
+    return found
+
+
 def read(path: Path) -> Moorings:
     """The content of a file. DeckError: an entry is invalid, with its place."""
     sections = sections_of(path)
-    bodies: dict[str, MoorDynBody] = {}
-    for own in map(body, sections.get("BODIES", [])):
-        if bodies.setdefault(own.name, own) is not own:
-            raise own.row.error(f"the body {own.name.removeprefix('BODY')} is defined twice")
-    types: dict[str, LineType] = {}
-    for made in (line_type(row) for row in sections.get("LINE TYPES", [])):
-        if types.setdefault(made.name, made) is not made:
-            raise made.row.error(f"the line type {made.name} is defined twice")
-    points: dict[int, MoorDynPoint] = {}
-    for end in (point(row, bodies) for row in sections.get("POINTS", [])):
-        if points.setdefault(end.label, end) is not end:
-            raise end.row.error(f"the point {end.label} is defined twice")
-    kinds: dict[str, FileRow] = {}
-    for row in sections.get("ROD TYPES", []):
-        if kinds.setdefault(row.words[0], row) is not row:
-            raise row.error(f"the rod type {row.words[0]} is defined twice")
+    bodies = unique("body", ((own.row, own.name, own) for own in map(body, sections.get("BODIES", []))))
+    types = unique("line type", ((own.row, own.name, own) for own in map(line_type, sections.get("LINE TYPES", []))))
+    found = (point(row, bodies) for row in sections.get("POINTS", []))
+    points = unique("point", ((own.row, own.label, own) for own in found))
+    kinds = unique("rod type", ((row, row.words[0], row) for row in sections.get("ROD TYPES", [])))
     ends: dict[str, int] = {}
     for row in sections.get("RODS", []):
         its = rod_ends(row, kinds, bodies, points)
@@ -303,11 +306,7 @@ def read(path: Path) -> Moorings:
         ends |= its
     lines = [line(row, types, points, ends) for row in sections.get("LINES", [])]
     check_connectors(points, lines, types)
-    numbers = set[int]()
-    for each in lines:
-        if each.label in numbers:
-            raise each.row.error(f"the line {each.label} is defined twice")
-        numbers.add(each.label)
+    unique("line", ((own.row, own.label, own) for own in lines))
     if not lines and not any(each.is_loose for each in bodies.values()):
         what = "no lines in it, and no bodies or rods that move by themselves"
         raise DeckError([Problem(str(path), 1, 1, what, hint="MoorDyn has a section ---- LINES ----")])

@@ -179,7 +179,7 @@ def dof_springs(twin: Twin, writing: Writing) -> dict[int, Row]:
             i, j = mesh.element_nodes[element].tolist()
             ends = (twin.label(i), 0) if i == j else (twin.label(j), twin.label(i))  # ours extends by u_i - u_j
             found[int(mesh.element_labels[element])] = (*ends, each.dofs[0], stiffness, damping, *curve)
-    return found | dampers_of_masses(twin, max([0, *mesh.element_labels.tolist()]), writing)
+    return found | dampers_of_masses(twin, int(mesh.element_labels.max(initial=0)), writing)
 
 
 def dampers_of_masses(twin: Twin, last: int, writing: Writing) -> dict[int, Row]:

@@ -120,9 +120,8 @@ def static_tangent(stage: StepSystem) -> Sparse:
 
 def faintly_held(stage: StepSystem, part: float = FAINT) -> Nodes:
     """The nodes of a stage with this part of what holds unrestrained directions; rigid motions are held as they are."""
-    nodes, rigid = stage.nodes, stage.rigid
-    held = nodes.artificial_stiffness if not len(rigid) else nodes.artificial_stiffness - rigid
-    return nodes._replace(artificial_stiffness=part * held + rigid if len(rigid) else part * held)
+    nodes, rigid = stage.nodes, stage.rigid if len(stage.rigid) else 0.0
+    return nodes._replace(artificial_stiffness=part * (nodes.artificial_stiffness - rigid) + rigid)
 
 
 def softest_mode(matrix: Sparse, turns: int) -> Floats | None:
